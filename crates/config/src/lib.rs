@@ -1,0 +1,1 @@
+//! Layered settings that remember where each value came from.

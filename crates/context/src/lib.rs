@@ -1,0 +1,1 @@
+//! Journal, instructions and budget give the request to send.

@@ -1,0 +1,1 @@
+//! What a model is shown and what is accepted back.

@@ -1,0 +1,1 @@
+//! The loop between model and tools.

@@ -1,0 +1,1 @@
+//! Finds, checks, loads and runs native plugins.

@@ -1,0 +1,1 @@
+//! Rules and the facts of a call give a verdict.

@@ -1,0 +1,1 @@
+//! Plain data of a conversation: operations, events, messages, ids.

@@ -1,0 +1,1 @@
+//! Model vendors behind one port, and the offline stand-in.

@@ -1,0 +1,1 @@
+//! Confines the current process.

@@ -1,0 +1,1 @@
+//! Draws events and sends operations.

@@ -1,0 +1,1 @@
+//! Run a Foehn tool in a unit test, without a host.

@@ -1,0 +1,1 @@
+//! Runs allowed subcommands of the dotnet command line.

@@ -1,0 +1,1 @@
+//! Reads, creates, edits and deletes files of the workspace.

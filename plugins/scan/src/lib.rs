@@ -1,0 +1,1 @@
+//! Lists files and directories of the workspace.

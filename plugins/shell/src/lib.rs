@@ -1,0 +1,1 @@
+//! Runs shell commands in the workspace.
