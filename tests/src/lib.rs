@@ -1,1 +1,12 @@
-//! Drives the built binary with real plugins and scripted models.
+//! Drives the built `foehn` from outside: real plugins, real files, real processes, scripted models.
+//!
+//! A test makes a [`World`], puts files and a script into it, runs the binary and compares what came out. Nothing here
+//! reaches into the product; what a user cannot see, these tests do not see either.
+
+mod build;
+mod run;
+mod world;
+
+pub use build::{Built, built};
+pub use run::{Run, Started};
+pub use world::World;
