@@ -1,0 +1,46 @@
+//! `cargo xtask test`: what CI runs is what a person runs.
+
+use std::ffi::OsString;
+use std::process::Stdio;
+
+use anyhow::Result;
+
+use crate::workspace::{Workspace, succeed};
+
+/// Builds everything, runs the tests with nextest where it is installed and with cargo's own runner where not, then the
+/// documented examples. Arguments go to the runner; with them, only what they select runs.
+pub(crate) fn test(workspace: &Workspace, arguments: &[OsString]) -> Result<()> {
+    // All targets in one call: the tests start the host and load plugins that no test target links, and a build with
+    // other targets would resolve other features and compile the tree twice.
+    succeed(workspace.cargo().args(["build", "--workspace", "--all-targets"]))?;
+    let nextest = has_nextest(workspace);
+    let mut runner = workspace.cargo();
+    if nextest {
+        runner.args(["nextest", "run"]);
+    } else {
+        runner.arg("test");
+    }
+    if !arguments.iter().any(|argument| argument == "-p" || argument == "--package") {
+        runner.arg("--workspace");
+    }
+    if !nextest {
+        // The documented examples have their own run below.
+        runner.arg("--all-targets");
+    }
+    succeed(runner.args(arguments))?;
+    if arguments.is_empty() {
+        succeed(workspace.cargo().args(["test", "--workspace", "--doc", "--quiet"]))?;
+        eprintln!("xtask: all tests passed, documented examples too");
+    }
+    Ok(())
+}
+
+fn has_nextest(workspace: &Workspace) -> bool {
+    workspace
+        .cargo()
+        .args(["nextest", "--version"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
