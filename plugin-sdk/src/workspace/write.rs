@@ -1,0 +1,186 @@
+//! Changing files. A file is written whole beside its old self and put in place by a rename: a reader sees the old or the new
+//! one, a failure leaves the old one, and another name of the same file (a hard link, maybe from outside) keeps its bytes.
+//!
+//! Kept: permission bits, and owner and group where the system lets them be set. Not kept: access lists and extended
+//! attributes. Nothing is flushed to the disk: a power cut may undo the last writes.
+
+use std::collections::hash_map::RandomState;
+use std::ffi::OsStr;
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, Write};
+
+use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
+use rustix::fs::{Access, AtFlags, Gid, Mode, Uid, accessat, fchmod, fchown};
+
+use super::links::Last;
+use super::{RelPath, Result, Workspace, WorkspaceError, only_file};
+
+/// What a new file is created with, before the user's mask takes its share.
+const NEW_FILE_MODE: u32 = 0o666;
+/// What a replacement is created with: nobody else may look into it before it has the permissions of the old file.
+const PRIVATE_MODE: u32 = 0o600;
+/// Permission bits, and those that make a program run as its owner or group.
+const MODE_BITS: u32 = 0o7777;
+const SET_ID_BITS: u32 = 0o6000;
+
+impl Workspace {
+    /// Writes a file that does not exist yet, with the folders above it.
+    ///
+    /// # Errors
+    /// [`AlreadyExists`](WorkspaceError::AlreadyExists) when anything is there, be it a link to nothing; and so on.
+    pub fn create_new(&self, path: &RelPath, bytes: &[u8]) -> Result<()> {
+        let problem = |source| WorkspaceError::from_io(path, source);
+        let (dir, name) = self.parent(path, true)?;
+        let mut file = create(&dir, name, NEW_FILE_MODE).map_err(problem)?;
+        let unfinished = Unfinished { dir: &dir, name, keep: false };
+        file.write_all(bytes).map_err(problem)?;
+        unfinished.keep();
+        Ok(())
+    }
+
+    /// Writes a file whole, new or in the place of an old one, with the folders above it. A link that stays inside remains,
+    /// and what it leads to is written.
+    ///
+    /// # Errors
+    /// [`DanglingLink`](WorkspaceError::DanglingLink), [`IsADirectory`](WorkspaceError::IsADirectory),
+    /// [`PermissionDenied`](WorkspaceError::PermissionDenied) (also for a file marked read-only),
+    /// [`DiskFull`](WorkspaceError::DiskFull), and so on; the old file is then as it was.
+    pub fn write_atomic(&self, path: &RelPath, bytes: &[u8]) -> Result<()> {
+        let problem = |source| WorkspaceError::from_io(path, source);
+        let target = self.follow(path, Last::Follow)?;
+        if target.dangling {
+            return Err(WorkspaceError::DanglingLink { path: path.clone() });
+        }
+        let (dir, name) = self.parent(&target.path, true)?;
+        let old = match dir.symlink_metadata(name) {
+            Ok(old) => Some(old),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(problem(error)),
+        };
+        if let Some(old) = &old {
+            only_file(path, old)?;
+            // A rename would not ask for it: it needs the folder's permission alone.
+            accessat(&dir, name, Access::WRITE_OK, AtFlags::EACCESS)
+                .map_err(|errno| problem(errno.into()))?;
+        }
+        let temporary = temporary_name();
+        let temporary = OsStr::new(&temporary);
+        let mode = if old.is_some() { PRIVATE_MODE } else { NEW_FILE_MODE };
+        let mut file = create(&dir, temporary, mode).map_err(problem)?;
+        let unfinished = Unfinished { dir: &dir, name: temporary, keep: false };
+        file.write_all(bytes).map_err(problem)?;
+        if let Some(old) = &old {
+            take_over(&file, old).map_err(problem)?;
+        }
+        dir.rename(temporary, &dir, name).map_err(problem)?;
+        unfinished.keep();
+        Ok(())
+    }
+
+    /// Removes a file; of a link, the link itself.
+    ///
+    /// # Errors
+    /// [`NotFound`](WorkspaceError::NotFound), [`IsADirectory`](WorkspaceError::IsADirectory), and so on.
+    pub fn remove_file(&self, path: &RelPath) -> Result<()> {
+        let (dir, name) = self.parent(path, false)?;
+        dir.remove_file(name).map_err(|source| WorkspaceError::from_io(path, source))
+    }
+
+    /// Makes a folder and those above it; no error when it is there already.
+    ///
+    /// # Errors
+    /// [`NotADirectory`](WorkspaceError::NotADirectory) when a file is in the way, and so on.
+    pub fn create_dir_all(&self, path: &RelPath) -> Result<()> {
+        self.folder(path, true).map(drop)
+    }
+
+    /// Removes an empty folder.
+    ///
+    /// # Errors
+    /// [`NotEmpty`](WorkspaceError::NotEmpty), and so on.
+    pub fn remove_dir(&self, path: &RelPath) -> Result<()> {
+        let (dir, name) = self.parent(path, false)?;
+        dir.remove_dir(name).map_err(|source| WorkspaceError::from_io(path, source))
+    }
+
+    /// Gives a file or folder another name; of a link, the link itself. The folders above the new name are made.
+    ///
+    /// # Errors
+    /// [`AlreadyExists`](WorkspaceError::AlreadyExists) when anything has the new name, and so on.
+    pub fn rename(&self, from: &RelPath, to: &RelPath) -> Result<()> {
+        let (from_dir, from_name) = self.parent(from, false)?;
+        // Looked at first, so that a wrong old name makes no folders.
+        from_dir.symlink_metadata(from_name).map_err(|source| WorkspaceError::from_io(from, source))?;
+        let (to_dir, to_name) = self.parent(to, true)?;
+        rename_new(&from_dir, from_name, &to_dir, to_name)
+            .map_err(|source| WorkspaceError::from_io(to, source))
+    }
+}
+
+/// A file that is removed again unless it is finished.
+struct Unfinished<'a> {
+    dir: &'a Dir,
+    name: &'a OsStr,
+    keep: bool,
+}
+
+impl Unfinished<'_> {
+    fn keep(mut self) {
+        self.keep = true;
+    }
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if !self.keep {
+            // The error that led here is the one to tell.
+            let _ = self.dir.remove_file(self.name);
+        }
+    }
+}
+
+fn create(dir: &Dir, name: &OsStr, mode: u32) -> io::Result<File> {
+    dir.open_with(name, OpenOptions::new().write(true).create_new(true).mode(mode))
+}
+
+/// Gives the new file the owner, group and permissions of the old one.
+fn take_over(new: &File, old: &Metadata) -> io::Result<()> {
+    let mut mode = old.mode() & MODE_BITS;
+    let made = new.metadata()?;
+    if (made.uid(), made.gid()) != (old.uid(), old.gid()) {
+        let owned = fchown(new, Some(Uid::from_raw(old.uid())), Some(Gid::from_raw(old.gid())));
+        if owned.is_err() {
+            // A program that ran as somebody else must not begin to run as us.
+            mode &= !SET_ID_BITS;
+        }
+    }
+    // After the owner: a change of owner takes the set-id bits away.
+    fchmod(new, Mode::from_raw_mode(mode))?;
+    Ok(())
+}
+
+fn temporary_name() -> String {
+    // Every `RandomState` has keys of its own: unpredictable enough to meet no other writer, and `create_new` sees to the rest.
+    format!(".foehn-{:016x}.tmp", RandomState::new().build_hasher().finish())
+}
+
+#[cfg(target_os = "linux")]
+fn rename_new(from_dir: &Dir, from: &OsStr, to_dir: &Dir, to: &OsStr) -> io::Result<()> {
+    use rustix::fs::{RenameFlags, renameat_with};
+    use rustix::io::Errno;
+    match renameat_with(from_dir, from, to_dir, to, RenameFlags::NOREPLACE) {
+        // Some file systems cannot promise it.
+        Err(Errno::INVAL | Errno::NOSYS) => rename_checked(from_dir, from, to_dir, to),
+        result => Ok(result?),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+use rename_checked as rename_new;
+
+fn rename_checked(from_dir: &Dir, from: &OsStr, to_dir: &Dir, to: &OsStr) -> io::Result<()> {
+    if to_dir.symlink_metadata(to).is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    from_dir.rename(from, to_dir, to)
+}
