@@ -1,0 +1,148 @@
+//! The system calls that a profile does not have, as one seccomp filter.
+//!
+//! A deny list, because a plugin links libraries whose calls we cannot foresee. Three tables: what no tool ever needs,
+//! what makes sockets, what makes processes. A refused call fails with `EPERM` (or as if the kernel did not have it,
+//! where libraries then fall back), it does not kill.
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+};
+
+use crate::{Profile, SandboxError};
+
+/// Ways around the other rules or into the kernel that no tool needs.
+const NEVER: &[i64] = &[
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_kexec_load,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_fsopen,
+    libc::SYS_setns,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_quotactl,
+    libc::SYS_acct,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+];
+
+/// Asynchronous IO by shared memory opens files and sockets without a system call that a filter sees.
+const UNFILTERABLE: &[i64] =
+    &[libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
+
+const PROGRAMS: &[i64] = &[libc::SYS_execve, libc::SYS_execveat];
+
+#[cfg(target_arch = "x86_64")]
+const FORKS: &[i64] = &[libc::SYS_fork, libc::SYS_vfork];
+#[cfg(not(target_arch = "x86_64"))]
+const FORKS: &[i64] = &[];
+
+/// The address families of ordinary programs: the internet, local services, and the kernel's own answers about
+/// interfaces, which name resolution asks for.
+const FAMILIES: [i32; 4] = [libc::AF_INET, libc::AF_INET6, libc::AF_UNIX, libc::AF_NETLINK];
+
+/// Set in the number of a call made by the x32 convention, which shares the architecture of the normal one.
+#[cfg(target_arch = "x86_64")]
+const X32: i64 = 0x4000_0000;
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+pub(crate) fn apply(profile: &Profile) -> Result<(), SandboxError> {
+    // Two filters because a filter has one answer; the kernel takes the strictest of both.
+    install(refused(profile)?, libc::EPERM)?;
+    install(absent(profile)?, libc::ENOSYS)
+}
+
+fn refused(profile: &Profile) -> Result<Rules, SandboxError> {
+    let mut rules = Rules::new();
+    let mut deny = |calls: &[i64]| {
+        for call in calls {
+            rules.insert(*call, Vec::new());
+        }
+    };
+    deny(NEVER);
+    if !profile.execute_programs {
+        deny(PROGRAMS);
+        deny(FORKS);
+    }
+    if !profile.network {
+        deny(&[libc::SYS_socket]);
+    }
+    if profile.network {
+        let outside = FAMILIES
+            .into_iter()
+            .map(|family| condition(0, SeccompCmpOp::Ne, family as u64))
+            .collect::<Result<Vec<_>, _>>()?;
+        rules.insert(libc::SYS_socket, vec![SeccompRule::new(outside)?]);
+    }
+    if !profile.execute_programs {
+        // A thread is a clone too; what does not share the thread group is a new process.
+        let thread = libc::CLONE_THREAD as u64;
+        let process = condition(0, SeccompCmpOp::MaskedEq(thread), 0)?;
+        rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![process])?]);
+    }
+    Ok(rules)
+}
+
+fn absent(profile: &Profile) -> Result<Rules, SandboxError> {
+    let mut rules: Rules = UNFILTERABLE.iter().map(|call| (*call, Vec::new())).collect();
+    if !profile.execute_programs {
+        // Its flags lie in memory, where a filter cannot look; the C library then uses `clone`.
+        rules.insert(libc::SYS_clone3, Vec::new());
+    }
+    Ok(rules)
+}
+
+fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, SandboxError> {
+    Ok(SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?)
+}
+
+fn install(rules: Rules, errno: i32) -> Result<(), SandboxError> {
+    let architecture = std::env::consts::ARCH.try_into()?;
+    let filter = SeccompFilter::new(
+        with_x32(rules),
+        SeccompAction::Allow,
+        SeccompAction::Errno(errno as u32),
+        architecture,
+    )?;
+    let program = BpfProgram::try_from(filter)?;
+    seccompiler::apply_filter(&program).map_err(|error| SandboxError::Seccomp { message: error.to_string() })
+}
+
+#[cfg(target_arch = "x86_64")]
+fn with_x32(mut rules: Rules) -> Rules {
+    let doubled: Vec<_> = rules.iter().map(|(call, chain)| (call | X32, chain.clone())).collect();
+    rules.extend(doubled);
+    rules
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn with_x32(rules: Rules) -> Rules {
+    rules
+}
+
+impl From<seccompiler::BackendError> for SandboxError {
+    fn from(error: seccompiler::BackendError) -> Self {
+        Self::Seccomp { message: error.to_string() }
+    }
+}
