@@ -1,0 +1,64 @@
+//! Measures the built host from outside, and its worker call against a tool server of the Model Context Protocol.
+//!
+//! Everything is measured in one run of one machine, so read the ratios: a figure alone says as much about the machine
+//! as about the host. A missed bar is told, not failed; only what could not be measured is an error.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a front end: its table is its product")]
+
+mod endpoint;
+mod journey;
+mod memory;
+mod peer;
+mod statistics;
+mod table;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::table::Table;
+
+#[derive(Debug, Parser)]
+#[command(about = "Measures the built host against its bars and its peers")]
+struct Cli {
+    /// The built host.
+    #[arg(long)]
+    host: Option<PathBuf>,
+
+    /// The folder with the built plugins.
+    #[arg(long)]
+    plugins: Option<PathBuf>,
+
+    /// How often each figure is taken; the median counts.
+    #[arg(long, default_value_t = 31)]
+    rounds: usize,
+
+    /// Print one JSON object a figure.
+    #[arg(long)]
+    json: bool,
+
+    #[command(subcommand)]
+    part: Option<Part>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Part {
+    /// The peer: serve one tool over stdio.
+    #[command(name = peer::SERVER_COMMAND, hide = true)]
+    PeerServer,
+}
+
+fn main() -> Result<()> {
+    let cli = Cli::parse();
+    if let Some(Part::PeerServer) = cli.part {
+        return peer::serve();
+    }
+    let (Some(host), Some(plugins)) = (&cli.host, &cli.plugins) else {
+        anyhow::bail!("needs `--host` and `--plugins`; `cargo xtask bench` builds both and gives them");
+    };
+    let mut table = Table::default();
+    journey::measure(host, plugins, cli.rounds, &mut table)?;
+    peer::measure(cli.rounds, &mut table)?;
+    print!("{}", if cli.json { table.json()? } else { table.text() });
+    Ok(())
+}
