@@ -65,6 +65,28 @@ pub(crate) fn build(workspace: &Workspace, profile: Profile) -> Result<Built> {
     collect(&run_cargo(&mut command)?)
 }
 
+/// What lies built in a folder such as `target/debug`.
+pub(crate) fn find(workspace: &Workspace, folder: &Path) -> Result<Built> {
+    use std::env::consts::{DLL_PREFIX, DLL_SUFFIX, EXE_SUFFIX};
+    let file = |name: String| {
+        let path = folder.join(name);
+        if path.is_file() {
+            Ok(path)
+        } else {
+            bail!("{} is not built; build the workspace first", path.display())
+        }
+    };
+    let mut plugins = Vec::new();
+    for plugin in workspace.plugin_packages() {
+        for library in plugin.targets.iter().filter(|target| target.crate_types.contains(&CrateType::CDyLib))
+        {
+            plugins.push(file(format!("{DLL_PREFIX}{}{DLL_SUFFIX}", library.name))?);
+        }
+    }
+    plugins.sort();
+    Ok(Built { host: file(format!("{HOST_PACKAGE}{EXE_SUFFIX}"))?, plugins })
+}
+
 /// Copies what changed. A file is put in place by a rename, so that a host that is running never sees half of one.
 pub(crate) fn place(libraries: &[PathBuf], folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;

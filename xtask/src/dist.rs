@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use flate2::{Compression, GzBuilder};
 use sha2::{Digest, Sha256};
 
-use crate::build::{self, Built, Profile};
+use crate::build::Built;
 use crate::workspace::{HOST_PACKAGE, Workspace};
 
 /// The documents at the root that travel along.
@@ -32,14 +32,12 @@ struct Entry {
     content: Vec<u8>,
 }
 
-/// Builds and packs. Returns the archive's path.
-pub(crate) fn dist(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
-    let built = build::build(workspace, profile)?;
+/// Packs what was built into an archive in `folder`. Returns the archive's path.
+pub(crate) fn dist(workspace: &Workspace, built: &Built, folder: &Path) -> Result<PathBuf> {
     let name = format!("foehn-{}-{}", version(workspace)?, target(workspace)?);
-    let folder = workspace.target.join("dist");
-    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let archive = folder.join(format!("{name}.tar.gz"));
-    let entries = entries(&workspace.root, &built)?;
+    let entries = entries(&workspace.root, built)?;
     let file = File::create(&archive).with_context(|| format!("cannot create {}", archive.display()))?;
     pack(&name, &entries, BufWriter::new(file))
         .with_context(|| format!("cannot write {}", archive.display()))?;

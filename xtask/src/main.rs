@@ -13,6 +13,7 @@ mod tidy;
 mod workspace;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
@@ -51,6 +52,12 @@ enum Task {
         /// The cargo profile to build with.
         #[arg(long, value_enum, default_value_t = Profile::Dist)]
         profile: Profile,
+        /// Pack what was already built into this folder (target/debug, target/release) instead of building.
+        #[arg(long, value_name = "DIR", conflicts_with = "profile")]
+        from: Option<PathBuf>,
+        /// Folder for the archive [default: target/dist].
+        #[arg(long, value_name = "DIR")]
+        to: Option<PathBuf>,
     },
     /// Measure the host against its bars: figure, bar, ratio.
     Bench(Passed),
@@ -93,8 +100,13 @@ fn perform(task: Task) -> anyhow::Result<ExitCode> {
             );
         }
         Task::Test(Passed { arguments }) => test::test(&workspace, &arguments)?,
-        Task::Dist { profile } => {
-            let archive = dist::dist(&workspace, profile)?;
+        Task::Dist { profile, from, to } => {
+            let built = match from {
+                Some(folder) => build::find(&workspace, &folder)?,
+                None => build::build(&workspace, profile)?,
+            };
+            let archive =
+                dist::dist(&workspace, &built, &to.unwrap_or_else(|| workspace.target.join("dist")))?;
             eprintln!("xtask: packed {}", archive.display());
         }
         Task::Bench(Passed { arguments }) => bench::bench(&workspace, &arguments)?,

@@ -7,14 +7,23 @@ use anyhow::Result;
 
 use crate::workspace::{Workspace, succeed};
 
+/// Tells the tests that drive the product that it is already built; without it they build it themselves.
+const ALREADY_BUILT: &str = "FOEHN_TESTS_BUILT";
+
 /// Builds everything, runs the tests with nextest where it is installed and with cargo's own runner where not, then the
 /// documented examples. Arguments go to the runner; with them, only what they select runs.
 pub(crate) fn test(workspace: &Workspace, arguments: &[OsString]) -> Result<()> {
     // All targets in one call: the tests start the host and load plugins that no test target links, and a build with
     // other targets would resolve other features and compile the tree twice.
-    succeed(workspace.cargo().args(["build", "--workspace", "--all-targets"]))?;
+    let mut build = workspace.cargo();
+    build.args(["build", "--workspace", "--all-targets"]);
+    if arguments.iter().any(|argument| argument == "--release") {
+        build.arg("--release");
+    }
+    succeed(&mut build)?;
     let nextest = has_nextest(workspace);
     let mut runner = workspace.cargo();
+    runner.env(ALREADY_BUILT, "1");
     if nextest {
         runner.args(["nextest", "run"]);
     } else {

@@ -2,7 +2,7 @@
 
 use cargo_metadata::{DependencyKind, Package};
 
-use super::Problem;
+use super::{FIXTURES, Problem};
 use crate::workspace::{PLUGIN_SOURCES, Workspace};
 
 /// Package, and those of ours that it may link.
@@ -45,7 +45,11 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// What the tests of a package may link on top.
-const TEST_ARROWS: &[(&str, &[&str])] = &[("foehn-tests", &["foehn"])];
+const TEST_ARROWS: &[(&str, &[&str])] = &[
+    ("foehn-plugin-sdk", &["foehn-plugin-testkit"]),
+    ("foehn-tests", &["foehn"]),
+    ("xtask", &["foehn-tests"]),
+];
 
 /// All of ours that any plugin may link: one row for every package below `plugins/`, for examples and for fixtures.
 const PLUGIN_ARROWS: &[&str] = &["foehn-plugin-sdk"];
@@ -53,7 +57,6 @@ const PLUGIN_TEST_ARROWS: &[&str] = &["foehn-plugin-testkit"];
 
 /// Folders, relative to the root, in which every package is a plugin.
 const PLUGIN_FOLDERS: [&str; 3] = [PLUGIN_SOURCES, "plugin-sdk/examples", FIXTURES];
-const FIXTURES: &str = "tests/fixtures";
 
 /// Foreign crates that one or a few packages hide from all others: replacing the crate is then a change in one place.
 const KEPT_BY: &[(&str, &[&str])] = &[

@@ -15,6 +15,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::workspace::Workspace;
 
+/// Plugins as nobody should write one: most rules are not for them.
+const FIXTURES: &str = "tests/fixtures/";
+
 /// One broken rule.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Problem {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::{Problem, TextFile, relative};
+use super::{FIXTURES, Problem, TextFile, relative};
 use crate::workspace::Workspace;
 
 /// A file is read as a whole or not at all.
@@ -21,7 +21,7 @@ const SHARE_COUNTS_FROM: usize = 20_000;
 
 /// Where the lint against `unsafe` may be lifted.
 const UNSAFE_PLACES: [&str; 5] =
-    ["crates/plugin-host/", "crates/sandbox/", "plugin-sdk/src/", "tests/fixtures/", "xtask/src/tidy/"];
+    ["crates/plugin-host/", "crates/sandbox/", "plugin-sdk/src/", FIXTURES, "xtask/src/tidy/"];
 
 /// Words of a comment that promise work instead of doing it. In halves, so that this file does not hold them.
 const PROMISES: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
@@ -69,9 +69,9 @@ fn is_rust(file: &TextFile) -> bool {
     file.path.ends_with(".rs")
 }
 
-/// Sources of a package; tests and fixtures explain themselves by what they check.
+/// Sources of a package; tests explain themselves by what they check.
 fn is_module(path: &str) -> bool {
-    path.contains("src/") && !path.starts_with("tests/fixtures/")
+    path.contains("src/") && !path.ends_with("/tests.rs") && !path.starts_with(FIXTURES)
 }
 
 fn opens_with_words(text: &str) -> bool {
@@ -80,7 +80,7 @@ fn opens_with_words(text: &str) -> bool {
 
 /// A package of tests may have lints of its own, as long as they say the same about `unsafe`.
 fn manifest_problem(file: &TextFile) -> Option<Problem> {
-    let is_package = file.text.lines().any(|line| line == "[package]");
+    let is_package = file.text.lines().any(|line| line == "[package]") && !file.path.starts_with(FIXTURES);
     let strict = ["[lints]\nworkspace = true", "unsafe_code = \"deny\""];
     (is_package && !strict.iter().any(|lints| file.text.contains(lints))).then(|| {
         Problem::new(&file.path, "does not take the lints of the workspace: `[lints] workspace = true`")
