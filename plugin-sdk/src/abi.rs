@@ -47,6 +47,11 @@ pub trait AbiHost: Send + Sync {
 /// A borrowed host, as a call receives it.
 pub type HostRef<'a> = AbiHost_TO<'a, RRef<'a, ()>>;
 
+/// Lends a host to a call.
+pub fn host_ref<'a, H: AbiHost + 'a>(host: &'a H) -> HostRef<'a> {
+    AbiHost_TO::from_ptr(RRef::new(host), TD_Opaque)
+}
+
 /// An opened plugin: one configuration of it, serving any number of calls from any thread.
 #[sabi_trait]
 pub trait AbiPlugin: Send + Sync {

@@ -12,12 +12,10 @@ mod links;
 mod path;
 mod write;
 
-#[cfg(test)]
-mod tests;
-
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
@@ -200,6 +198,14 @@ impl Workspace {
         }
         entries.sort();
         Ok(entries)
+    }
+
+    /// Opens a folder, as a handle to start a program in or to hand to a library that works beneath one.
+    ///
+    /// # Errors
+    /// [`NotADirectory`](WorkspaceError::NotADirectory), and so on.
+    pub fn open_directory(&self, path: &RelPath) -> Result<OwnedFd> {
+        Ok(self.folder(path, false)?.into_std_file().into())
     }
 
     /// Opens the folder at `path`, making it and its parents when `make` says so.

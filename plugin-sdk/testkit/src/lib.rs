@@ -1,1 +1,50 @@
 //! Run a Foehn tool in a unit test, without a host.
+//!
+//! A call goes the very way it goes in the product: the configuration is opened and the arguments are sent as JSON through
+//! the ABI's own objects, and a [`Reply`](foehn_plugin_sdk::wire::Reply) comes back. What is missing is the host around it: no
+//! sandbox, no permissions, no check of the arguments against the schema before the plugin sees them.
+//!
+//! ```
+//! use foehn_plugin_sdk::prelude::*;
+//! use foehn_plugin_testkit::{TempWorkspace, TestHost, json, run};
+//!
+//! struct Shout;
+//!
+//! #[args]
+//! struct ShoutArgs { path: String }
+//!
+//! impl Tool for Shout {
+//!     const NAME: &'static str = "shout";
+//!     const DESCRIPTION: &'static str = "Read a file aloud.";
+//!     type Args = ShoutArgs;
+//!     type Out = String;
+//!     type Config = ();
+//!     fn run(&self, args: ShoutArgs, cx: &Cx<'_>) -> Result<String> {
+//!         let workspace = cx.workspace()?;
+//!         let bytes = workspace.read(&workspace.resolve(&args.path)?, 1024)?;
+//!         cx.progress("shouting");
+//!         Ok(String::from_utf8(bytes)?.to_uppercase())
+//!     }
+//! }
+//!
+//! let workspace = TempWorkspace::new([("a.txt", "hello")]);
+//! let host = TestHost::new();
+//! let reply = run(Shout, json!({"path": "a.txt"})).workspace(&workspace).run_on(&host);
+//! assert_eq!(reply.text(), "HELLO");
+//! assert_eq!(host.progress(), ["shouting"]);
+//! ```
+#![deny(missing_docs)]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "everything here runs in tests, where a failure is reported by a panic"
+)]
+
+mod call;
+mod host;
+mod workspace;
+
+pub use call::{Call, call, run};
+pub use host::TestHost;
+pub use serde_json::{Value, json};
+pub use workspace::TempWorkspace;

@@ -1,0 +1,259 @@
+//! One run, from start to end: a single loop that sleeps in `poll` until there is output, the program ends, the call is
+//! cancelled or the time is up.
+
+use std::env;
+use std::io::{self, PipeReader, Read, pipe};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use process_wrap::std::{CommandWrap, ProcessSession};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, ioctl_fionbio};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, pidfd_open, waitpid};
+
+use super::environment::clean;
+use super::text::Collector;
+use super::tree::{Mark, Tree};
+use super::{Background, Command, Directory, Exit, GRACE, Output, ProcessError};
+use crate::Cx;
+
+/// How often to look where the system cannot wake us: at orphans, and at everything on a system without process descriptors.
+const TICK: Duration = Duration::from_millis(20);
+
+/// How much a pipe holds when the system does not tell.
+const PIPE_BYTES: usize = 64 * 1024;
+
+/// How often killing is repeated: a program that starts others while it is being killed needs more than one round.
+const KILL_ROUNDS: usize = 100;
+
+/// Why a run goes on no longer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Exited,
+    TimedOut,
+    Cancelled,
+}
+
+impl Command {
+    pub(super) fn run_until<C>(&self, cx: &Cx<'_, C>) -> Result<Output, ProcessError> {
+        let started = Instant::now();
+        let own_deadline = self.timeout.and_then(|timeout| started.checked_add(timeout));
+        let deadline = [own_deadline, cx.deadline()].into_iter().flatten().min();
+        let mut running = self.start(cx)?;
+
+        let end = running.watch(deadline, cx);
+        if end != End::Exited {
+            running.stop();
+        }
+        running.drain();
+        let left_running = running.tree.alive();
+        if self.background == Background::Kill && !left_running.is_empty() {
+            running.kill();
+        }
+
+        let collected = running.output.finish();
+        Ok(Output {
+            exit: running.exit.unwrap_or(Exit::Signal(Signal::KILL.as_raw())),
+            head: collected.head,
+            tail: collected.tail,
+            dropped_bytes: collected.dropped_bytes,
+            duration: started.elapsed(),
+            timed_out: end == End::TimedOut,
+            cancelled: end == End::Cancelled,
+            left_running,
+        })
+    }
+
+    fn start<C>(&self, cx: &Cx<'_, C>) -> Result<Running, ProcessError> {
+        let program = self.program.to_string_lossy().into_owned();
+        let problem = |source: io::Error| match source.kind() {
+            io::ErrorKind::NotFound => ProcessError::NotFound { program: program.clone() },
+            io::ErrorKind::PermissionDenied => ProcessError::NotPermitted { program: program.clone() },
+            _ => ProcessError::Start { program: program.clone(), source },
+        };
+        let mark = Mark::new();
+        let (reader, writer) = pipe().map_err(problem)?;
+        ioctl_fionbio(&reader, true).map_err(|errno| problem(errno.into()))?;
+
+        let mut command = std::process::Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .env_clear()
+            .envs(clean(env::vars_os()))
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .envs([mark.variable()])
+            .stdin(Stdio::null())
+            .stdout(writer.try_clone().map_err(problem)?)
+            .stderr(writer);
+        if let Some(directory) = self.directory(cx)? {
+            command.current_dir(directory);
+        }
+        let mut command = CommandWrap::from(command);
+        let child = command.wrap(ProcessSession).spawn().map_err(problem)?;
+        // With it go our own copies of the pipe's writing end; the output could never end otherwise.
+        drop(command);
+
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let pid = pid.ok_or_else(|| problem(io::ErrorKind::InvalidData.into()))?;
+        Ok(Running {
+            pid,
+            tree: Tree::new(pid, mark),
+            ended: pidfd_open(pid, PidfdFlags::empty()).ok(),
+            pipe: Some(reader),
+            output: Collector::new(self.output_limit),
+            exit: None,
+        })
+    }
+
+    fn directory<C>(&self, cx: &Cx<'_, C>) -> Result<Option<PathBuf>, ProcessError> {
+        let directory = match &self.directory {
+            Directory::Opened(opened, path) => {
+                let by_handle = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()));
+                // Where there is no such path, the name has to do.
+                return Ok(Some(if by_handle.is_dir() { by_handle } else { path.clone() }));
+            }
+            Directory::Path(path) => path.as_path(),
+            Directory::Workspace if cx.workspace_root().as_os_str().is_empty() => return Ok(None),
+            Directory::Workspace => cx.workspace_root(),
+        };
+        // Told apart here: the system's answer to a missing folder and a missing program is the same.
+        if !directory.is_dir() {
+            return Err(ProcessError::NoDirectory { directory: directory.to_owned() });
+        }
+        Ok(Some(directory.to_owned()))
+    }
+}
+
+struct Running {
+    pid: Pid,
+    tree: Tree,
+    /// Readable once the program has ended; `None` where the system has no such thing.
+    ended: Option<OwnedFd>,
+    /// `None` once it has come to its end.
+    pipe: Option<PipeReader>,
+    output: Collector,
+    exit: Option<Exit>,
+}
+
+impl Running {
+    /// Takes output until the program ends by itself or has to be ended.
+    fn watch<C>(&mut self, deadline: Option<Instant>, cx: &Cx<'_, C>) -> End {
+        let cancel = cx.cancel_fd();
+        let can_sleep = self.ended.is_some() && cancel.is_some();
+        loop {
+            if self.has_exited() {
+                return End::Exited;
+            }
+            if cx.cancelled() {
+                return End::Cancelled;
+            }
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if left == Some(Duration::ZERO) {
+                return End::TimedOut;
+            }
+            let sleep = if can_sleep { left } else { Some(left.map_or(TICK, |left| left.min(TICK))) };
+            self.wait(cancel, sleep);
+            self.take_output();
+        }
+    }
+
+    /// Asks everything to end, then kills what has not.
+    fn stop(&mut self) {
+        self.tree.signal(Signal::TERM);
+        // One that was stopped cannot hear it otherwise.
+        self.tree.signal(Signal::CONT);
+        let deadline = Instant::now() + GRACE;
+        while Instant::now() < deadline {
+            if self.has_exited() && self.tree.alive().is_empty() {
+                return;
+            }
+            self.wait(None, Some(TICK));
+            self.take_output();
+        }
+        self.kill();
+    }
+
+    fn kill(&mut self) {
+        for _ in 0..KILL_ROUNDS {
+            self.tree.signal(Signal::KILL);
+            if self.has_exited() && self.tree.alive().is_empty() {
+                return;
+            }
+            self.wait(None, Some(TICK));
+        }
+    }
+
+    /// Sleeps until there is output, the program ends, `cancel` is readable, or the time is over. An early return is fine.
+    fn wait(&self, cancel: Option<BorrowedFd<'_>>, time: Option<Duration>) {
+        let ended = if self.exit.is_none() { self.ended.as_ref().map(AsFd::as_fd) } else { None };
+        let output = self.pipe.as_ref().map(AsFd::as_fd);
+        let mut watched: Vec<PollFd<'_>> = [ended, output, cancel]
+            .into_iter()
+            .flatten()
+            .map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN))
+            .collect();
+        let time = time.and_then(|time| Timespec::try_from(time).ok());
+        // The only errors are an interruption, after which the caller looks again, and a lack of memory.
+        let _ = poll(&mut watched, time.as_ref());
+    }
+
+    fn has_exited(&mut self) -> bool {
+        if self.exit.is_none() {
+            self.exit = match waitpid(Some(self.pid), WaitOptions::NOHANG) {
+                Ok(None) | Err(Errno::INTR) => None,
+                Ok(Some((_, status))) => Some(exit_of(status)),
+                // Somebody else in this process has waited for it: how it ended cannot be known.
+                Err(_) => Some(Exit::Signal(Signal::KILL.as_raw())),
+            };
+        }
+        self.exit.is_some()
+    }
+
+    /// One piece of output, if there is any; tells how long it was.
+    fn take_output(&mut self) -> usize {
+        let Some(pipe) = &mut self.pipe else { return 0 };
+        let mut buffer = [0; 16 * 1024];
+        match pipe.read(&mut buffer) {
+            Ok(0) => self.pipe = None,
+            Ok(length) => {
+                self.output.push(&buffer[..length]);
+                return length;
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(_) => self.pipe = None,
+        }
+        0
+    }
+
+    /// What was printed before the end is in the pipe: at most as much as it holds. Somebody left in the background may print
+    /// more for ever, and is not waited for.
+    fn drain(&mut self) {
+        let mut left = self.pipe.as_ref().map_or(0, capacity);
+        while left > 0 {
+            match self.take_output() {
+                0 => return,
+                length => left = left.saturating_sub(length),
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn capacity(pipe: &PipeReader) -> usize {
+    rustix::pipe::fcntl_getpipe_size(pipe).unwrap_or(PIPE_BYTES)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn capacity(_pipe: &PipeReader) -> usize {
+    PIPE_BYTES
+}
+
+fn exit_of(status: WaitStatus) -> Exit {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => Exit::Signal(Signal::KILL.as_raw()),
+    }
+}

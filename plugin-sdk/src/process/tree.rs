@@ -1,0 +1,168 @@
+//! Everything descended from a started program.
+//!
+//! A signal to the process group misses whatever made a session of its own, and the parent's id is lost when a parent ends.
+//! So a process counts as descended when its chain of living parents leads to the program, or when it was adopted by us (we
+//! are the subreaper) and is in the program's session or still carries the mark in its environment.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::sync::Once;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::process::{
+    Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, set_child_subreaper,
+    test_kill_process_group, waitpid,
+};
+
+use super::LeftRunning;
+
+/// The environment variable that marks a run.
+const MARK: &str = "FOEHN_RUN";
+
+/// The mark of one run, unique on this machine.
+#[derive(Clone, Debug)]
+pub(super) struct Mark(String);
+
+impl Mark {
+    /// A new mark. Also sees to it that orphans come to this process from now on, which must be so before anything starts.
+    pub(super) fn new() -> Self {
+        static SUBREAPER: Once = Once::new();
+        static RUNS: AtomicU64 = AtomicU64::new(0);
+        // Where there is no such thing, what is left is the process group.
+        SUBREAPER.call_once(|| {
+            let _ = set_child_subreaper(Some(getpid()));
+        });
+        Self(format!("{}-{}", getpid().as_raw_nonzero(), RUNS.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    pub(super) fn variable(&self) -> (OsString, OsString) {
+        (MARK.into(), self.0.clone().into())
+    }
+
+    fn is_on(&self, pid: Pid) -> bool {
+        let variable = format!("{MARK}={}", self.0);
+        fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero()))
+            .is_ok_and(|environ| environ.split(|&byte| byte == 0).any(|entry| entry == variable.as_bytes()))
+    }
+}
+
+/// A started program with everything descended from it.
+#[derive(Debug)]
+pub(super) struct Tree {
+    leader: Pid,
+    mark: Mark,
+}
+
+impl Tree {
+    /// `leader` leads a session of its own.
+    pub(super) fn new(leader: Pid, mark: Mark) -> Self {
+        Self { leader, mark }
+    }
+
+    /// Sends a signal to everything that is alive.
+    pub(super) fn signal(&self, signal: Signal) {
+        let Some(members) = self.members() else {
+            // Errors here and below mean that there is nobody left to hear it.
+            let _ = kill_process_group(self.leader, signal);
+            return;
+        };
+        for pid in members.iter().filter_map(|member| Pid::from_raw(member.pid)) {
+            let _ = kill_process(pid, signal);
+        }
+    }
+
+    /// What is alive, without the program itself once it has been waited for.
+    pub(super) fn alive(&self) -> Vec<LeftRunning> {
+        match self.members() {
+            Some(members) => members,
+            // Without `/proc` it is known that there is something, not what.
+            None if test_kill_process_group(self.leader).is_ok() => {
+                vec![LeftRunning { pid: self.leader.as_raw_nonzero().get(), name: String::new() }]
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// `None` when the system does not tell.
+    fn members(&self) -> Option<Vec<LeftRunning>> {
+        let mut found = Vec::new();
+        let mut pending: Vec<Pid> = children_of(getpid())?
+            .into_iter()
+            .filter(|&pid| pid == self.leader || self.is_adopted(pid))
+            .collect();
+        while let Some(pid) = pending.pop() {
+            let Some(process) = Process::read(pid) else { continue };
+            pending.extend(children_of(pid).unwrap_or_default());
+            if !process.ended {
+                found.push(LeftRunning { pid: pid.as_raw_nonzero().get(), name: process.name });
+            } else if pid != self.leader {
+                // Ours to bury once it is our child; until then the wait below is refused, which is as well.
+                let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+            }
+        }
+        found.sort();
+        Some(found)
+    }
+
+    fn is_adopted(&self, pid: Pid) -> bool {
+        Process::read(pid).is_some_and(|process| process.session == self.leader.as_raw_nonzero().get())
+            || self.mark.is_on(pid)
+    }
+}
+
+struct Process {
+    name: String,
+    session: i32,
+    ended: bool,
+}
+
+impl Process {
+    fn read(pid: Pid) -> Option<Self> {
+        let stat = fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+        Self::parse(&String::from_utf8_lossy(&stat))
+    }
+
+    /// `PID (NAME) STATE PARENT GROUP SESSION ...`; a name may hold anything, parentheses and blanks too.
+    fn parse(stat: &str) -> Option<Self> {
+        let (start, rest) = stat.rsplit_once(')')?;
+        let (_, name) = start.split_once('(')?;
+        let mut fields = rest.split_ascii_whitespace();
+        let state = fields.next()?;
+        let session = fields.nth(2)?.parse().ok()?;
+        Some(Self { name: name.to_owned(), session, ended: matches!(state, "Z" | "X") })
+    }
+}
+
+/// The children of all threads of a process; `None` when the system does not tell.
+fn children_of(pid: Pid) -> Option<Vec<Pid>> {
+    let mut children = Vec::new();
+    for thread in fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero())).ok()? {
+        let list = match fs::read_to_string(thread.ok()?.path().join("children")) {
+            Ok(list) => list,
+            // A thread, or all of it, that has just ended.
+            Err(error) if is_gone(&error) => continue,
+            Err(_) => return None,
+        };
+        children.extend(list.split_ascii_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)));
+    }
+    Some(children)
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+        || error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_hold_anything() {
+        let process = Process::parse("42 (a) b (c)) S 7 42 41 0 -1").unwrap();
+        assert_eq!((process.name.as_str(), process.session, process.ended), ("a) b (c)", 41, false));
+        assert!(Process::parse("42 (x) Z 7 42 41 0").unwrap().ended);
+        assert!(Process::parse("garbage").is_none());
+    }
+}
