@@ -1,1 +1,25 @@
-//! What a model is shown and what is accepted back.
+//! What a model is shown and what is accepted back: a tool is a public endpoint, and its caller writes its own
+//! arguments.
+//!
+//! [`Contract`] checks the arguments of one tool against the very schema the model was shown and answers with all
+//! problems at once; [`envelope`] writes the JSON that the model reads as a result; [`names`] keeps tool names sound.
+//!
+//! Everything here is pure: text in, text out. This crate refuses to run anything, to decide whether a call is
+//! permitted, and to guess: what can mean one thing only is accepted with a note, everything else is refused.
+
+pub mod contract;
+pub mod envelope;
+pub mod names;
+
+mod coercion;
+mod cut;
+mod defaults;
+mod nearest;
+mod normalise;
+mod place;
+mod problems;
+mod schema;
+mod strict_json;
+
+pub use coercion::Coercion;
+pub use contract::{Accepted, Contract, ContractError, Definition};
