@@ -39,15 +39,15 @@ pub(crate) struct Built {
 
 /// Builds, copies the plugins to `.plugins` and has the host trust exactly what was copied. Returns the host's path.
 pub(crate) fn install(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
-    let built = build(workspace, profile)?;
+    let built = build(workspace, profile, &[])?;
     let folder = workspace.plugins();
     place(&built.plugins, &folder)?;
     trust(workspace, &built)?;
     Ok(built.host)
 }
 
-/// Builds the host and all plugins.
-pub(crate) fn build(workspace: &Workspace, profile: Profile) -> Result<Built> {
+/// Builds the host and all plugins, and with them the packages of further plugins.
+pub(crate) fn build(workspace: &Workspace, profile: Profile, further: &[&str]) -> Result<Built> {
     let mut command = workspace.cargo();
     command
         .args([
@@ -59,8 +59,9 @@ pub(crate) fn build(workspace: &Workspace, profile: Profile) -> Result<Built> {
             profile.name(),
         ])
         .args(["--package", HOST_PACKAGE]);
-    for plugin in workspace.plugin_packages() {
-        command.args(["--package", plugin.name.as_str()]);
+    let plugins = workspace.plugin_packages().into_iter().map(|plugin| plugin.name.as_str());
+    for plugin in plugins.chain(further.iter().copied()) {
+        command.args(["--package", plugin]);
     }
     collect(&run_cargo(&mut command)?)
 }

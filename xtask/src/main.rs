@@ -103,7 +103,7 @@ fn perform(task: Task) -> anyhow::Result<ExitCode> {
         Task::Dist { profile, from, to } => {
             let built = match from {
                 Some(folder) => build::find(&workspace, &folder)?,
-                None => build::build(&workspace, profile)?,
+                None => build::build(&workspace, profile, &[])?,
             };
             let archive =
                 dist::dist(&workspace, &built, &to.unwrap_or_else(|| workspace.target.join("dist")))?;

@@ -96,7 +96,7 @@ fn package_problems(workspace: &Workspace, package: &Package, ours: &[&str]) -> 
         let on = dependency.name.as_str();
         let for_tests = dependency.kind == DependencyKind::Development;
         if ours.contains(&on) {
-            let allowed = linked.contains(&on) || for_tests && tested.contains(&on);
+            let allowed = linked.contains(&on) || for_tests && (on == name || tested.contains(&on));
             if !allowed {
                 problems.push(Problem::new(
                     name,
