@@ -24,7 +24,13 @@ static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
 /// A connection that opens when it is first needed, and again after a failure that spoilt it.
 #[derive(Debug, Default)]
-pub(crate) struct Lazy(Option<AnyConnection>);
+pub(crate) enum Lazy {
+    #[default]
+    Closed,
+    Open(AnyConnection),
+    /// Not tried again: every try would touch the file.
+    Damaged(Problem),
+}
 
 impl Lazy {
     /// Runs `work` in one write transaction: all of it is kept, or nothing.
@@ -65,9 +71,7 @@ impl Lazy {
             match result {
                 Err(Problem::Busy) if Instant::now() < deadline => tokio::time::sleep(BUSY_PAUSE).await,
                 Err(problem) => {
-                    if problem.spoils_connection() {
-                        self.0 = None;
-                    }
+                    self.suffer(&problem);
                     return Err(problem);
                 }
                 Ok(value) => return Ok(value),
@@ -76,36 +80,55 @@ impl Lazy {
     }
 
     async fn connection(&mut self, path: &Path) -> Result<&mut AnyConnection, Problem> {
-        match &mut self.0 {
-            Some(connection) => Ok(connection),
-            empty => Ok(empty.insert(open(path).await?)),
+        if let Self::Closed = self {
+            *self = Self::Open(open(path).await?);
+        }
+        match self {
+            Self::Open(connection) => Ok(connection),
+            Self::Damaged(problem) => Err(problem.clone()),
+            Self::Closed => Err(Problem::Closed),
         }
     }
 
-    pub(crate) async fn close(&mut self) -> Result<(), Problem> {
-        match self.0.take() {
-            Some(connection) => Ok(connection.close().await?),
-            None => Ok(()),
+    fn suffer(&mut self, problem: &Problem) {
+        if let Problem::Damaged(_) = problem {
+            self.leave();
+            *self = Self::Damaged(problem.clone());
+        } else if problem.spoils_connection() {
+            *self = Self::Closed;
+        }
+    }
+
+    /// Lets go of the database without SQLite's farewell, which would flush the disk twice to tidy its log away.
+    ///
+    /// The log stays beside the file, as after a crash, and is read at the next start; that is quicker than the flushes
+    /// at the end and the one at the next beginning. The process is about to end, and the system takes the rest back.
+    pub(crate) fn leave(&mut self) {
+        if let Self::Open(connection) = std::mem::take(self) {
+            std::mem::forget(connection);
         }
     }
 }
 
 async fn open(path: &Path) -> Result<AnyConnection, Problem> {
-    prepare_file(path).map_err(|error| Problem::from_io(&error))?;
+    let is_new = prepare_file(path).map_err(|error| Problem::from_io(&error))?;
     sqlx::any::install_default_drivers();
     let options: AnyConnectOptions = url(path)?.parse()?;
     let mut connection = options.disable_statement_logging().connect().await?;
     let settings = format!(
-        "PRAGMA busy_timeout = {}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;",
-        BUSY_TIMEOUT.as_millis()
+        "PRAGMA busy_timeout = {}; PRAGMA synchronous = {}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;",
+        BUSY_TIMEOUT.as_millis(),
+        // The change to a log flushes the disk, for a file in which there is nothing to lose yet.
+        if is_new { "OFF" } else { "NORMAL" },
     );
     sqlx::raw_sql(sqlx::AssertSqlSafe(settings)).execute(&mut connection).await?;
     bring_up_to_date(&mut connection).await?;
     Ok(connection)
 }
 
-/// The folder is made for its owner only, and so is the file: SQLite gives its side files the same mode.
-fn prepare_file(path: &Path) -> std::io::Result<()> {
+/// Makes folder and file for their owner only, where they are missing; SQLite gives its side files the same mode.
+/// Tells whether the file is empty.
+fn prepare_file(path: &Path) -> std::io::Result<bool> {
     if let Some(folder) = path.parent() {
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true);
@@ -118,16 +141,16 @@ fn prepare_file(path: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path)?;
+    let metadata = file.metadata()?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let mode = file.metadata()?.permissions().mode();
+        let mode = metadata.permissions().mode();
         if mode & 0o077 != 0 {
             file.set_permissions(std::fs::Permissions::from_mode(mode & !0o077))?;
         }
     }
-    drop(file);
-    Ok(())
+    Ok(metadata.len() == 0)
 }
 
 fn url(path: &Path) -> Result<String, Problem> {

@@ -322,7 +322,8 @@ impl Worker {
                 result = result.and(released);
             }
         }
-        result.and(self.connection.close().await)
+        self.connection.leave();
+        result
     }
 }
 

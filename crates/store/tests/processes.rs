@@ -1,6 +1,12 @@
 //! The store when its process dies, and when the disk is full. The writers are this test binary, started again.
 
 #![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "helpers of tests fail like tests"
+)]
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -1,5 +1,12 @@
 //! What a store keeps, and what it says when it cannot.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "helpers of tests fail like tests"
+)]
+
 use std::path::Path;
 
 use foehn_ports::{Journal, JournalError};
@@ -226,6 +233,7 @@ async fn a_damaged_file_is_named_and_kept() {
         let journal = place.journal(&store);
         (0..200).for_each(|number| journal.append(note(format!("{number}{}", "x".repeat(500)))));
         store.flush_and_close().await.unwrap();
+        place.sql("PRAGMA wal_checkpoint(TRUNCATE)").await.unwrap();
         std::fs::read(place.path()).unwrap()
     };
     let rows: [(&str, Vec<u8>); 3] = [
