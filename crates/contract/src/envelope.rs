@@ -103,20 +103,35 @@ pub fn error(failure: &Failure<'_>, limit: usize) -> String {
     written(&Shown { ok: false, error: Some(error), result, notes: all_notes(failure.notes, cut_notes) })
 }
 
-/// An envelope whose result is cut to `limit` characters, with a note that says so and why (`reason`). An envelope
-/// that is short enough comes back as it was.
+/// The envelope within `limit` characters, its result cut and a note that says so and why (`reason`). One that is short
+/// enough, or has no result to cut, comes back as it was; what stands around the result is never cut.
 pub fn shorten(envelope: &str, limit: usize, reason: &str) -> String {
-    let Ok(mut read) = serde_json::from_str::<Stored<'_>>(envelope) else { return envelope.to_owned() };
-    let Some(raw) = read.result else { return envelope.to_owned() };
-    let text = serde_json::from_str::<String>(raw.get()).unwrap_or_else(|_| raw.get().to_owned());
-    let Some(short) = cut::middle(&text, limit) else { return envelope.to_owned() };
-    read.notes.push(format!(
-        "the result was shortened from {} to {limit} characters: {reason}",
-        cut::characters(&text)
-    ));
-    let Ok(result) = serde_json::value::to_raw_value(&short) else { return envelope.to_owned() };
-    read.result = Some(&result);
-    serde_json::to_string(&read).unwrap_or_else(|_| envelope.to_owned())
+    if !cut::exceeds(envelope, limit) {
+        return envelope.to_owned();
+    }
+    shorter(envelope, limit, reason).unwrap_or_else(|| envelope.to_owned())
+}
+
+fn shorter(envelope: &str, limit: usize, reason: &str) -> Option<String> {
+    let stored = serde_json::from_str::<Stored<'_>>(envelope).ok()?;
+    let raw = stored.result?.get();
+    let text = serde_json::from_str::<String>(raw).unwrap_or_else(|_| raw.to_owned());
+    let total = cut::characters(&text);
+    let mut keep = total.min(limit);
+    loop {
+        let short = cut::middle(&text, keep)?;
+        let result = serde_json::value::to_raw_value(&short).ok()?;
+        let mut notes = stored.notes.clone();
+        notes.push(format!("the result was shortened from {total} to {keep} characters: {reason}"));
+        let written = serde_json::to_string(&Stored { result: Some(&result), notes, ..stored }).ok()?;
+        let size = cut::characters(&written);
+        if size <= limit || keep == 0 {
+            return Some(written);
+        }
+        // What is too much counts escapes, of which each kept character may have several: scale, and always shrink.
+        let escaped = cut::characters(result.get()).max(1);
+        keep -= ((size - limit) * keep).div_ceil(escaped).clamp(1, keep);
+    }
 }
 
 #[derive(Serialize)]
@@ -321,16 +336,17 @@ mod tests {
             assert_eq!(shorten(envelope, limit, "too much together"), expected);
         };
         let short = r#"{"ok":true,"result":"abcd","notes":["n"]}"#;
-        check(short, 4, short);
+        check(short, 40, short);
+        let long = format!(r#"{{"ok":true,"result":"{}\n\nend","notes":["n"]}}"#, "x".repeat(300));
         check(
-            short,
-            3,
-            r#"{"ok":true,"result":"abc\n[... 1 characters left out here ...]\n","notes":["n","the result was shortened from 4 to 3 characters: too much together"]}"#,
+            &long,
+            200,
+            r#"{"ok":true,"result":"xxxxxxxxxxxxxxxxxxx\n[... 280 characters left out here ...]\nx\n\nend","notes":["n","the result was shortened from 305 to 25 characters: too much together"]}"#,
         );
         check(
             r#"{"ok":true,"result":{"id":12345678901234567890123}}"#,
             8,
-            r#"{"ok":true,"result":"{\"id\":\n[... 22 characters left out here ...]\n3}","notes":["the result was shortened from 30 to 8 characters: too much together"]}"#,
+            r#"{"ok":true,"result":"\n[... 30 characters left out here ...]\n","notes":["the result was shortened from 30 to 0 characters: too much together"]}"#,
         );
         check("not an envelope", 3, "not an envelope");
     }

@@ -1,1 +1,234 @@
-//! Rules and the facts of a call give a verdict.
+//! Rules and the facts of a call give a verdict: allow, ask or deny, always with the rule that decided.
+//!
+//! Deny wins and is never asked. An `allow` list turns everything it does not name into a question, one by one, not
+//! into a refusal. Without a list the tool's own default decides, else the risk of each operation: read-only runs, all
+//! else asks.
+//!
+//! Pure: this crate asks nobody, remembers nothing and knows no grant; who was asked and what was granted is the
+//! engine's business. It never looks at an argument, only at what the plugin worked out from all of them.
+
+use foehn_protocol::{Classification, Operation, Outcome, Risk, ToolSpec, Verdict};
+
+/// Stands for every operation in an `allow` or `deny` list.
+pub const EVERYTHING: &str = "*";
+
+/// What the operator set for one tool of one agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// Operations that run unasked; `None` when no list is set.
+    pub allow: Option<Vec<String>>,
+    /// Operations that are refused unasked.
+    pub deny: Vec<String>,
+    /// The tool's own default, used without an `allow` list; `None` leaves it to the risk.
+    pub default: Option<Outcome>,
+}
+
+/// A verdict and the operations it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruling {
+    pub verdict: Verdict,
+    /// The denied ones, else the asked ones, else all.
+    pub operations: Vec<Operation>,
+}
+
+/// Decides one call: any denied operation denies it, else any asked one asks.
+pub fn decide(rules: &Rules, spec: &ToolSpec, classification: &Classification) -> Ruling {
+    let operations = operations(spec, classification);
+    let verdicts: Vec<Verdict> = operations.iter().map(|operation| of_one(rules, spec, operation)).collect();
+    let outcome = verdicts.iter().map(|verdict| verdict.outcome).max_by_key(severity).unwrap_or(Outcome::Ask);
+    let mut rule = String::new();
+    let mut deciding = Vec::new();
+    for (operation, verdict) in operations.into_iter().zip(verdicts) {
+        if verdict.outcome == outcome {
+            if !rule.contains(&verdict.rule) {
+                rule.push_str(if rule.is_empty() { "" } else { "; " });
+                rule.push_str(&verdict.rule);
+            }
+            deciding.push(operation);
+        }
+    }
+    Ruling { verdict: Verdict { outcome, rule }, operations: deciding }
+}
+
+/// What a call does: what its plugin worked out, else what the tool declares, else one operation named as the tool.
+/// Never empty.
+pub fn operations(spec: &ToolSpec, classification: &Classification) -> Vec<Operation> {
+    if !classification.operations.is_empty() {
+        return classification.operations.clone();
+    }
+    if spec.operations.is_empty() {
+        return vec![Operation { name: spec.name.clone(), risk: spec.risk, target: None }];
+    }
+    // Which of them it is cannot be told, so each has to be permitted.
+    spec.operations
+        .iter()
+        .map(|declared| Operation {
+            name: declared.name.clone(),
+            risk: declared.risk.unwrap_or(spec.risk),
+            target: None,
+        })
+        .collect()
+}
+
+fn of_one(rules: &Rules, spec: &ToolSpec, operation: &Operation) -> Verdict {
+    let tool = &spec.name;
+    let name = &operation.name;
+    if names(&rules.deny, name) {
+        return verdict(Outcome::Deny, format!("deny = {} of tool `{tool}`", list(&rules.deny)));
+    }
+    if let Some(allow) = &rules.allow {
+        let rule = format!("allow = {} of tool `{tool}`", list(allow));
+        return if names(allow, name) {
+            verdict(Outcome::Allow, rule)
+        } else {
+            verdict(Outcome::Ask, format!("{rule} does not name \"{name}\""))
+        };
+    }
+    if let Some(default) = rules.default {
+        let word = match default {
+            Outcome::Allow => "allow",
+            Outcome::Ask => "ask",
+            Outcome::Deny => "deny",
+        };
+        return verdict(default, format!("default = \"{word}\" of tool `{tool}`"));
+    }
+    let word = operation.risk.word();
+    match operation.risk.effective() {
+        Risk::ReadOnly => verdict(Outcome::Allow, format!("risk: {word} runs")),
+        _ => verdict(Outcome::Ask, format!("risk: {word} asks")),
+    }
+}
+
+fn verdict(outcome: Outcome, rule: String) -> Verdict {
+    Verdict { outcome, rule }
+}
+
+fn severity(outcome: &Outcome) -> u8 {
+    match outcome {
+        Outcome::Allow => 0,
+        Outcome::Ask => 1,
+        Outcome::Deny => 2,
+    }
+}
+
+fn names(list: &[String], operation: &str) -> bool {
+    list.iter().any(|entry| entry == EVERYTHING || entry == operation)
+}
+
+fn list(entries: &[String]) -> String {
+    let quoted: Vec<String> = entries.iter().map(|entry| format!("\"{entry}\"")).collect();
+    format!("[{}]", quoted.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use foehn_protocol::{Capabilities, OperationSpec};
+    use serde_json::Value;
+
+    use super::*;
+
+    fn spec(risk: Risk, declared: &[(&str, Option<Risk>)]) -> ToolSpec {
+        ToolSpec {
+            name: "x".to_owned(),
+            aliases: Vec::new(),
+            plugin: "p".to_owned(),
+            description: String::new(),
+            risk,
+            capabilities: Capabilities::default(),
+            schema: Value::Null,
+            operations: declared
+                .iter()
+                .map(|(name, risk)| OperationSpec {
+                    name: (*name).to_owned(),
+                    description: String::new(),
+                    risk: *risk,
+                })
+                .collect(),
+            classifies: false,
+            requires_caller: false,
+        }
+    }
+
+    fn names(list: &[&str]) -> Vec<String> {
+        list.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    /// `operations` as `name risk`, comma-separated; the answer as `outcome | operations | rule`.
+    fn check(rules: &Rules, spec: &ToolSpec, operations: &[(&str, Risk)], expected: &str) {
+        let classification = Classification {
+            operations: operations
+                .iter()
+                .map(|(name, risk)| Operation { name: (*name).to_owned(), risk: *risk, target: None })
+                .collect(),
+            ..Classification::default()
+        };
+        let ruling = decide(rules, spec, &classification);
+        let deciding: Vec<&str> = ruling.operations.iter().map(|operation| operation.name.as_str()).collect();
+        let actual =
+            format!("{:?} | {} | {}", ruling.verdict.outcome, deciding.join(","), ruling.verdict.rule);
+        assert_eq!(actual, expected);
+    }
+
+    #[test]
+    fn risk_decides_without_rules() {
+        let rules = Rules::default();
+        check(&rules, &spec(Risk::ReadOnly, &[]), &[], "Allow | x | risk: read-only runs");
+        check(&rules, &spec(Risk::Write, &[]), &[], "Ask | x | risk: write asks");
+        check(&rules, &spec(Risk::Undefined, &[]), &[], "Ask | x | risk: undefined asks");
+        check(
+            &rules,
+            &spec(Risk::Execute, &[]),
+            &[("info", Risk::ReadOnly)],
+            "Allow | info | risk: read-only runs",
+        );
+        check(
+            &rules,
+            &spec(Risk::ReadOnly, &[("read", None), ("drop", Some(Risk::Destructive))]),
+            &[],
+            "Ask | drop | risk: destructive asks",
+        );
+    }
+
+    #[test]
+    fn deny_wins_over_everything() {
+        let rules = Rules { allow: Some(names(&["*"])), deny: names(&["delete"]), default: None };
+        let spec = spec(Risk::Write, &[]);
+        check(&rules, &spec, &[("edit", Risk::Write)], "Allow | edit | allow = [\"*\"] of tool `x`");
+        check(
+            &rules,
+            &spec,
+            &[("edit", Risk::Write), ("delete", Risk::Destructive)],
+            "Deny | delete | deny = [\"delete\"] of tool `x`",
+        );
+        let all = Rules { deny: names(&["*"]), ..Rules::default() };
+        check(&all, &spec, &[("read", Risk::ReadOnly)], "Deny | read | deny = [\"*\"] of tool `x`");
+    }
+
+    #[test]
+    fn an_allow_list_turns_the_rest_into_questions() {
+        let rules = Rules { allow: Some(names(&["git status"])), ..Rules::default() };
+        check(
+            &rules,
+            &spec(Risk::Execute, &[]),
+            &[("git status", Risk::Execute), ("git push", Risk::Execute), ("ls", Risk::ReadOnly)],
+            "Ask | git push,ls | allow = [\"git status\"] of tool `x` does not name \"git push\"; allow = [\"git status\"] of tool `x` does not name \"ls\"",
+        );
+        let empty = Rules { allow: Some(Vec::new()), ..Rules::default() };
+        check(
+            &empty,
+            &spec(Risk::ReadOnly, &[]),
+            &[],
+            "Ask | x | allow = [] of tool `x` does not name \"x\"",
+        );
+    }
+
+    #[test]
+    fn the_tools_own_default_stands_before_risk() {
+        let check_default = |default: Outcome, expected: &str| {
+            let rules = Rules { default: Some(default), ..Rules::default() };
+            check(&rules, &spec(Risk::Write, &[]), &[], expected);
+        };
+        check_default(Outcome::Allow, "Allow | x | default = \"allow\" of tool `x`");
+        check_default(Outcome::Deny, "Deny | x | default = \"deny\" of tool `x`");
+    }
+}
