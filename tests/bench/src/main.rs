@@ -4,6 +4,7 @@
 //! as about the host. A missed bar is told, not failed; only what could not be measured is an error.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a front end: its table is its product")]
 
+mod contract;
 mod endpoint;
 mod journey;
 mod memory;
@@ -58,6 +59,7 @@ fn main() -> Result<()> {
     };
     let mut table = Table::default();
     journey::measure(host, plugins, cli.rounds, &mut table)?;
+    contract::measure(cli.rounds, &mut table)?;
     peer::measure(cli.rounds, &mut table)?;
     print!("{}", if cli.json { table.json()? } else { table.text() });
     Ok(())
