@@ -4,9 +4,14 @@
 //! reaches into the product; what a user cannot see, these tests do not see either.
 
 mod build;
+mod clean;
+mod left;
+mod outline;
 mod run;
+mod served;
 mod world;
 
 pub use build::{Built, built};
 pub use run::{Run, Started};
+pub use served::Served;
 pub use world::World;

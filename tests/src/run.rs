@@ -1,12 +1,15 @@
-//! A started `foehn` and what it left behind.
+//! A started `foehn`, and what came out of it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use serde_json::Value;
+
+use crate::clean::clean;
+use crate::outline::outline;
 
 /// Far above what any step takes, so that it only fires when something hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -17,6 +20,7 @@ pub struct Run {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
+    pub(crate) root: PathBuf,
 }
 
 impl Run {
@@ -29,6 +33,31 @@ impl Run {
         self.stdout.lines().map(parse).collect()
     }
 
+    /// The events in short lines, without what differs from run to run.
+    #[track_caller]
+    pub fn outline(&self) -> String {
+        clean(&outline(&self.events()), &self.root)
+    }
+
+    /// What a person reads beside the answer, without what differs from run to run.
+    pub fn talk(&self) -> String {
+        clean(&self.stderr, &self.root)
+    }
+
+    /// The answer or data, without what differs from run to run.
+    pub fn answer(&self) -> String {
+        clean(&self.stdout, &self.root)
+    }
+
+    /// The envelope that `foehn tools call` prints, which must be all of stdout.
+    #[track_caller]
+    pub fn envelope(&self) -> Value {
+        match self.answer().lines().collect::<Vec<_>>().as_slice() {
+            [line] => serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {self:?}")),
+            _ => panic!("not one line: {self:?}"),
+        }
+    }
+
     /// The result envelopes in order.
     #[track_caller]
     pub fn envelopes(&self) -> Vec<Value> {
@@ -36,9 +65,16 @@ impl Run {
             .iter()
             .filter(|event| event["type"] == "call_finished")
             .map(|event| {
-                serde_json::from_str(event["envelope"].as_str().expect("text")).expect("an envelope is JSON")
+                let text = clean(event["envelope"].as_str().expect("text"), &self.root);
+                serde_json::from_str(&text).expect("an envelope is JSON")
             })
             .collect()
+    }
+
+    /// The session that the events belong to.
+    #[track_caller]
+    pub fn session(&self) -> String {
+        self.events()[0]["session"].as_str().expect("each event names its session").to_owned()
     }
 
     /// The last event, which tells how the turn ended.
@@ -60,9 +96,8 @@ impl Run {
 #[derive(Debug)]
 pub struct Started {
     child: Child,
-    lines: mpsc::Receiver<String>,
-    seen: Vec<String>,
-    stderr: mpsc::Receiver<String>,
+    stdout: Lines,
+    stderr: Lines,
     root: PathBuf,
 }
 
@@ -73,27 +108,9 @@ impl Started {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("{command:?}: {error}"));
-        let (line_sender, lines) = mpsc::channel();
-        let stdout = BufReader::new(child.stdout.take().expect("piped"));
-        std::thread::spawn(move || {
-            let mut stdout = stdout;
-            let mut line = Vec::new();
-            while stdout.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
-                let text = String::from_utf8_lossy(&line).into_owned();
-                line.clear();
-                if line_sender.send(text).is_err() {
-                    break;
-                }
-            }
-        });
-        let (stderr_sender, stderr) = mpsc::channel();
-        let mut pipe = child.stderr.take().expect("piped");
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            let _ = pipe.read_to_end(&mut bytes);
-            let _ = stderr_sender.send(String::from_utf8_lossy(&bytes).into_owned());
-        });
-        Self { child, lines, seen: Vec::new(), stderr, root: root.to_owned() }
+        let stdout = Lines::of(child.stdout.take().expect("piped"));
+        let stderr = Lines::of(child.stderr.take().expect("piped"));
+        Self { child, stdout, stderr, root: root.to_owned() }
     }
 
     pub fn id(&self) -> u32 {
@@ -106,29 +123,29 @@ impl Started {
         writeln!(stdin, "{line}").expect("the process reads its stdin");
     }
 
-    pub fn close_stdin(&mut self) {
-        self.child.stdin = None;
+    /// The open end of its stdin, for who wants to keep it open beyond the end.
+    pub fn take_stdin(&mut self) -> ChildStdin {
+        self.child.stdin.take().expect("stdin is a pipe")
     }
 
-    /// Waits for the first line of stdout that holds `text`.
+    /// Waits for the next line of stdout that holds `text`.
     #[track_caller]
     pub fn wait_for(&mut self, text: &str) -> String {
-        loop {
-            match self.lines.recv_timeout(PATIENCE) {
-                Ok(line) => {
-                    self.seen.push(line.clone());
-                    if line.contains(text) {
-                        return line;
-                    }
-                }
-                Err(_) => {
-                    let seen = self.seen.concat();
-                    let _ = self.child.kill();
-                    let stderr = self.stderr.recv_timeout(Duration::from_secs(5)).unwrap_or_default();
-                    panic!("`{text}` never came; stdout so far:\n{seen}\nstderr:\n{stderr}");
-                }
-            }
-        }
+        self.stdout.wait_for(text).unwrap_or_else(|| self.never_came(text))
+    }
+
+    /// Waits for the next line of stderr that holds `text`.
+    #[track_caller]
+    pub fn wait_for_talk(&mut self, text: &str) -> String {
+        self.stderr.wait_for(text).unwrap_or_else(|| self.never_came(text))
+    }
+
+    #[track_caller]
+    fn never_came(&mut self, text: &str) -> ! {
+        let _ = self.child.kill();
+        self.stdout.read_to_end();
+        self.stderr.read_to_end();
+        panic!("`{text}` never came\nstdout:\n{}\nstderr:\n{}", self.stdout.seen, self.stderr.seen);
     }
 
     /// Sends a signal by its name, such as `INT`.
@@ -137,38 +154,16 @@ impl Started {
         assert!(status.is_ok_and(|status| status.success()), "kill -{name}");
     }
 
-    /// Waits for its end.
+    /// Closes its stdin and waits for its end.
     #[track_caller]
     pub fn finish(mut self) -> Run {
         self.child.stdin = None;
-        while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
-            self.seen.push(line);
+        if !(self.stdout.read_to_end() && self.stderr.read_to_end()) {
+            self.never_came("the end of the process");
         }
-        let stderr = self.stderr.recv_timeout(PATIENCE).expect("the process ends");
         let code = self.child.wait().expect("the process was started").code();
-        Run { code, stdout: std::mem::take(&mut self.seen).concat(), stderr }
-    }
-
-    /// Processes that still run and belong to this test: they name its folder in their command line or work in it.
-    pub fn left_running(root: &Path) -> Vec<String> {
-        let mut left = Vec::new();
-        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-            let folder = entry.path();
-            if !entry.file_name().to_string_lossy().chars().all(|character| character.is_ascii_digit()) {
-                continue;
-            }
-            let command = std::fs::read(folder.join("cmdline")).unwrap_or_default();
-            let command = String::from_utf8_lossy(&command).replace('\0', " ");
-            let working = std::fs::read_link(folder.join("cwd")).unwrap_or_default();
-            if command.contains(&*root.to_string_lossy()) || working.starts_with(root) {
-                left.push(command);
-            }
-        }
-        left
-    }
-
-    pub fn root(&self) -> &Path {
-        &self.root
+        let take = |lines: &mut Lines| std::mem::take(&mut lines.seen);
+        Run { code, stdout: take(&mut self.stdout), stderr: take(&mut self.stderr), root: self.root.clone() }
     }
 }
 
@@ -176,5 +171,51 @@ impl Drop for Started {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// One stream, read beside the test so that the process never blocks on a full pipe.
+#[derive(Debug)]
+struct Lines {
+    lines: mpsc::Receiver<String>,
+    seen: String,
+}
+
+impl Lines {
+    fn of(stream: impl Read + Send + 'static) -> Self {
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut stream = BufReader::new(stream);
+            let mut line = Vec::new();
+            while stream.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+                let text = String::from_utf8_lossy(&line).into_owned();
+                line.clear();
+                if sender.send(text).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { lines, seen: String::new() }
+    }
+
+    fn wait_for(&mut self, text: &str) -> Option<String> {
+        loop {
+            let line = self.lines.recv_timeout(PATIENCE).ok()?;
+            self.seen.push_str(&line);
+            if line.contains(text) {
+                return Some(line);
+            }
+        }
+    }
+
+    /// `false` when the stream does not end.
+    fn read_to_end(&mut self) -> bool {
+        loop {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(line) => self.seen.push_str(&line),
+                Err(mpsc::RecvTimeoutError::Disconnected) => return true,
+                Err(mpsc::RecvTimeoutError::Timeout) => return false,
+            }
+        }
     }
 }

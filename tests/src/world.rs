@@ -4,10 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::built;
 use crate::run::{Run, Started};
+use crate::served::Served;
+use crate::{built, clean, left};
 
 /// Everything is removed when it is dropped.
 #[derive(Debug)]
@@ -50,9 +52,15 @@ impl World {
         self
     }
 
-    /// `foehn.toml` of the workspace.
-    pub fn config(self, text: &str) -> Self {
+    /// The project's settings: `foehn.toml` of the workspace.
+    pub fn project_config(self, text: &str) -> Self {
         self.file("foehn.toml", text)
+    }
+
+    /// The user's own settings, which may set everything.
+    pub fn user_config(self, text: &str) -> Self {
+        self.write("config/foehn/foehn.toml", text);
+        self
     }
 
     /// A script for the stand-in, kept outside of the workspace.
@@ -64,6 +72,27 @@ impl World {
     fn with_script_path(self) -> Self {
         let path = self.path("script.toml").display().to_string();
         self.env("FOEHN_OFFLINE_SCRIPT", &path)
+    }
+
+    /// Starts a server that plays a script over HTTP, and has every later run use it.
+    pub fn serve(self, script: &str) -> (Self, Served) {
+        let served = self.server(script);
+        let world = self
+            .env("FOEHN_PROVIDER", "openai-compatible")
+            .env("FOEHN_MODEL", "scripted")
+            .env("FOEHN_BASE_URL", served.url());
+        (world, served)
+    }
+
+    /// Starts a server that plays a script over HTTP.
+    pub fn server(&self, script: &str) -> Served {
+        self.write("served.toml", script);
+        let record = self.path("requests.jsonl");
+        let _ = fs::remove_file(&record);
+        let mut command = Command::new(built().foehn());
+        command.arg("script-server").arg(self.path("served.toml")).args(["--port", "0", "--requests"]);
+        command.arg(&record).current_dir(self.root.path()).stdin(Stdio::null());
+        Served::new(Started::spawn(&mut command, self.root.path()), record)
     }
 
     /// Copies a built plugin into the plugin folder under a file name.
@@ -100,6 +129,22 @@ impl World {
     /// Starts and returns at once.
     pub fn start(&self, arguments: &[&str], stdin: Stdio) -> Started {
         Started::spawn(self.command(arguments).stdin(stdin), self.root.path())
+    }
+
+    /// Runs one tool as a model would, approved beforehand, and gives what a model would read.
+    #[track_caller]
+    pub fn call(&self, tool: &str, arguments: &Value) -> Value {
+        self.foehn(&["tools", "call", "--yes", tool, &arguments.to_string()]).envelope()
+    }
+
+    /// Waits until nothing of this world runs any more; what does not end is the answer.
+    pub fn left_running(&self) -> Vec<String> {
+        left::wait_until_gone(self.root.path())
+    }
+
+    /// Text without what differs from run to run.
+    pub fn clean(&self, text: &str) -> String {
+        clean::clean(text, self.root.path())
     }
 
     /// The command, not yet started. The environment is only what a test put there: no key of the machine's owner
