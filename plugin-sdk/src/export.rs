@@ -13,19 +13,57 @@ use crate::wire::Manifest;
 
 /// Names what a plugin library contains, once per library.
 ///
-/// ```ignore
-/// export_plugin!(Len);
-///
+/// ```
+/// # use foehn_plugin_sdk::prelude::*;
+/// # struct ReadFile;
+/// # struct WriteFile { keep: bool }
+/// # struct Cleanup;
+/// # struct Today;
+/// # impl Tool for ReadFile {
+/// #     const NAME: &'static str = "read_file";
+/// #     const DESCRIPTION: &'static str = "";
+/// #     type Args = NoArgs;
+/// #     type Out = ();
+/// #     type Config = ();
+/// #     fn run(&self, _: NoArgs, _: &Cx<'_>) -> Result<()> { Ok(()) }
+/// # }
+/// # impl Tool for WriteFile {
+/// #     const NAME: &'static str = "write_file";
+/// #     const DESCRIPTION: &'static str = "";
+/// #     type Args = NoArgs;
+/// #     type Out = String;
+/// #     type Config = ();
+/// #     fn run(&self, _: NoArgs, _: &Cx<'_>) -> Result<String> { Ok(self.keep.to_string()) }
+/// # }
+/// # impl Job for Cleanup {
+/// #     const NAME: &'static str = "cleanup";
+/// #     const DESCRIPTION: &'static str = "";
+/// #     type Args = NoArgs;
+/// #     type Out = ();
+/// #     fn run(&self, _: NoArgs, _: &Cx<'_>) -> Result<()> { Ok(()) }
+/// # }
+/// # impl Context for Today {
+/// #     const NAME: &'static str = "today";
+/// #     const KIND: ContextKind = ContextKind::Clock;
+/// #     const TEXT: Option<&'static str> = Some("Today is {date}.");
+/// # }
 /// export_plugin! {
-///     tools: [ReadFile, WriteFile::new()],
+///     tools: [ReadFile, WriteFile { keep: true }],
 ///     jobs: [Cleanup],
 ///     contexts: [Today],
 ///     instructions: "Read a file before you write it.",
 ///     constraints: ["Never write into the folder `vendor`."],
 /// }
+/// # fn main() {
+/// # let manifest = foehn_plugin().manifest();
+/// # assert_eq!(manifest.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["read_file", "write_file"]);
+/// # assert_eq!((manifest.jobs.len(), manifest.contexts.len(), manifest.constraints.len()), (1, 1, 1));
+/// # assert_eq!(manifest.instructions, "Read a file before you write it.");
+/// # }
 /// ```
 ///
-/// Besides the exported symbol it makes `pub fn foehn_plugin() -> Plugin`, from which tests open the plugin without a host.
+/// A plugin of tools alone is shorter: `export_plugin!(ReadFile);`. Besides the exported symbol it makes
+/// `pub fn foehn_plugin() -> Plugin`, from which tests open the plugin without a host.
 #[macro_export]
 macro_rules! export_plugin {
     ($key:ident : $($rest:tt)+) => {

@@ -2,7 +2,7 @@
 //!
 //! Each program runs in a session of its own, without a terminal, with empty input and a short, clean environment. What it
 //! prints is taken through one pipe, in the order of arrival, and kept up to a limit however much comes. When the time is up
-//! or the call is cancelled, everything descended from it is asked to end, and killed after [`GRACE`], also what moved to a
+//! or the call is cancelled, everything descended from it is asked to end, and killed after [`GRACE`] at most, also what moved to a
 //! session of its own.
 //!
 //! What it refuses to do: wait for the end of the *output*. A helper left in the background may hold the pipe for hours; the
@@ -26,8 +26,12 @@ use std::time::Duration;
 use crate::error::Result;
 use crate::{Cx, Error};
 
-/// How long a program may take to end after it was asked to.
+/// How long a program may take to end after it was asked to, because its own time was up.
 pub const GRACE: Duration = Duration::from_secs(2);
+
+/// The same when the whole call is cancelled or late: shorter than a host waits before it kills the plugin's process, so that
+/// nothing is left that could escape.
+pub const CANCEL_GRACE: Duration = Duration::from_secs(1);
 
 /// How many characters of output are kept unless told otherwise: half from the beginning, half from the end.
 pub const DEFAULT_OUTPUT_LIMIT: usize = 30_000;

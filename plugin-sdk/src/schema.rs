@@ -6,7 +6,7 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The schema of a type: draft 2020-12, flat (models follow references badly), without the noise of `$schema` and `title`.
+/// The schema of a type: draft 2020-12, flat (models follow references badly), without `$schema`, `title` and other noise.
 pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -14,6 +14,12 @@ pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     schema.remove("title");
+    // What a tool is for is said in its own description.
+    schema.remove("description");
+    if schema.get("type").is_none() && only_objects(schema.get("oneOf")) {
+        // Models' vendors want to see it at the root, which schemars leaves out for an enum.
+        schema.insert("type".to_owned(), "object".into());
+    }
     schema.to_value()
 }
 
@@ -31,8 +37,14 @@ pub(crate) fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, String>
     serde_path_to_error::deserialize(value).map_err(describe)
 }
 
+fn only_objects(variants: Option<&Value>) -> bool {
+    let variants = variants.and_then(Value::as_array);
+    variants.is_some_and(|variants| variants.iter().all(|variant| variant["type"] == "object"))
+}
+
 fn describe(error: serde_path_to_error::Error<serde_json::Error>) -> String {
     let place = error.path().to_string();
     let problem = error.into_inner();
-    if place == "." { problem.to_string() } else { format!("`{place}`: {problem}") }
+    // A fault of the text, not of a value, has no place but its line and column.
+    if place == "." || !problem.is_data() { problem.to_string() } else { format!("`{place}`: {problem}") }
 }

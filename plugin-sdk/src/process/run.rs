@@ -16,7 +16,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, pidfd_op
 use super::environment::clean;
 use super::text::Collector;
 use super::tree::{Mark, Tree};
-use super::{Background, Command, Directory, Exit, GRACE, Output, ProcessError};
+use super::{Background, CANCEL_GRACE, Command, Directory, Exit, GRACE, Output, ProcessError};
 use crate::Cx;
 
 /// How often to look where the system cannot wake us: at orphans, and at everything on a system without process descriptors.
@@ -44,13 +44,18 @@ impl Command {
         let mut running = self.start(cx)?;
 
         let end = running.watch(deadline, cx);
-        if end != End::Exited {
-            running.stop();
+        match end {
+            End::Exited => {}
+            End::TimedOut if own_deadline == deadline => running.stop(GRACE),
+            // The host has lost its patience as well.
+            End::TimedOut | End::Cancelled => running.stop(CANCEL_GRACE),
         }
         running.drain();
         let left_running = running.tree.alive();
         if self.background == Background::Kill && !left_running.is_empty() {
             running.kill();
+        } else {
+            running.tree.leave(&left_running);
         }
 
         let collected = running.output.finish();
@@ -160,11 +165,11 @@ impl Running {
     }
 
     /// Asks everything to end, then kills what has not.
-    fn stop(&mut self) {
+    fn stop(&mut self, grace: Duration) {
         self.tree.signal(Signal::TERM);
         // One that was stopped cannot hear it otherwise.
         self.tree.signal(Signal::CONT);
-        let deadline = Instant::now() + GRACE;
+        let deadline = Instant::now() + grace;
         while Instant::now() < deadline {
             if self.has_exited() && self.tree.alive().is_empty() {
                 return;

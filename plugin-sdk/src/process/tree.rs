@@ -7,8 +7,8 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
 
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, set_child_subreaper,
@@ -19,6 +19,9 @@ use super::LeftRunning;
 
 /// The environment variable that marks a run.
 const MARK: &str = "FOEHN_RUN";
+
+/// What runs that are over left behind. Nobody else waits for it when it ends.
+static LEFT: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
 /// The mark of one run, unique on this machine.
 #[derive(Clone, Debug)]
@@ -33,6 +36,7 @@ impl Mark {
         SUBREAPER.call_once(|| {
             let _ = set_child_subreaper(Some(getpid()));
         });
+        bury();
         Self(format!("{}-{}", getpid().as_raw_nonzero(), RUNS.fetch_add(1, Ordering::Relaxed)))
     }
 
@@ -84,6 +88,12 @@ impl Tree {
         }
     }
 
+    /// The run is over: what is still alive will be buried by a later one.
+    pub(super) fn leave(&self, alive: &[LeftRunning]) {
+        let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+        left.extend(alive.iter().filter_map(|process| Pid::from_raw(process.pid)));
+    }
+
     /// `None` when the system does not tell.
     fn members(&self) -> Option<Vec<LeftRunning>> {
         let mut found = Vec::new();
@@ -109,6 +119,12 @@ impl Tree {
         Process::read(pid).is_some_and(|process| process.session == self.leader.as_raw_nonzero().get())
             || self.mark.is_on(pid)
     }
+}
+
+/// Takes note of the end of what was left behind; without that it would stay in the table of processes.
+fn bury() {
+    let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+    left.retain(|&pid| matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None)));
 }
 
 struct Process {

@@ -2,7 +2,7 @@
 //!
 //! A call goes the very way it goes in the product: the configuration is opened and the arguments are sent as JSON through
 //! the ABI's own objects, and a [`Reply`](foehn_plugin_sdk::wire::Reply) comes back. What is missing is the host around it: no
-//! sandbox, no permissions, no check of the arguments against the schema before the plugin sees them.
+//! sandbox and no permissions. What the host makes of arguments before the plugin sees them is in [`accepted`].
 //!
 //! ```
 //! use foehn_plugin_sdk::prelude::*;
@@ -41,10 +41,12 @@
 )]
 
 mod call;
+mod contract;
 mod host;
 mod workspace;
 
 pub use call::{Call, call, run};
+pub use contract::{Problem, accepted, contract_problems};
 pub use host::TestHost;
 pub use serde_json::{Value, json};
 pub use workspace::TempWorkspace;

@@ -1,4 +1,5 @@
 //! Counts the bytes of a text.
+#![forbid(unsafe_code)]
 
 use foehn_plugin_sdk::prelude::*;
 

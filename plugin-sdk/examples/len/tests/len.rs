@@ -1,10 +1,10 @@
 //! The example does what its README says, tested as an author would.
 
 use foehn_plugin_sdk::wire::{Part, Reply, ReplyKind};
-use foehn_plugin_testkit::{call, json};
+use foehn_plugin_testkit::{Value, accepted, call, json};
 
 #[track_caller]
-fn check(arguments: foehn_plugin_testkit::Value, expected: Reply) {
+fn check(arguments: Value, expected: Reply) {
     assert_eq!(call(len::foehn_plugin(), "len", arguments).run(), expected);
 }
 
@@ -27,6 +27,15 @@ fn tells_what_is_wrong_with_arguments() {
         json!({"text": 3}),
         invalid("`text`: invalid type: integer `3`, expected a string at line 1 column 9"),
     );
+}
+
+#[test]
+fn can_be_offered_to_a_model() {
+    foehn_plugin_testkit::assert_contract!(len::foehn_plugin());
+    assert_eq!(accepted(&len::foehn_plugin(), "len", r#"{"text":"a"}"#), Ok(json!({"text": "a"})));
+    let problems = accepted(&len::foehn_plugin(), "len", r#"{"txt":"a"}"#).unwrap_err();
+    let codes: Vec<&str> = problems.iter().map(|problem| problem.code.as_str()).collect();
+    assert_eq!(codes, ["missing_argument", "unknown_argument"]);
 }
 
 #[test]

@@ -1,0 +1,187 @@
+//! Programs that hang, flood, ask, hide and stay behind.
+#![allow(clippy::unwrap_used, reason = "helpers of tests, where a failure is reported by a panic")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use foehn_plugin_sdk::prelude::*;
+use foehn_plugin_sdk::process::{Background, Command, Exit, Output as Ran};
+use foehn_plugin_sdk::wire::{Reply, ReplyKind};
+use foehn_plugin_testkit::{TempWorkspace, TestHost, json, run};
+
+/// Runs one command line and hands out what came of it.
+struct Runner<F>(F);
+
+impl<F: Fn(&Cx<'_>) -> Result<String> + Send + Sync + 'static> Tool for Runner<F> {
+    const NAME: &'static str = "runner";
+    const DESCRIPTION: &'static str = "Runs.";
+    type Args = NoArgs;
+    type Out = String;
+    type Config = ();
+
+    fn run(&self, _: NoArgs, cx: &Cx<'_>) -> Result<String> {
+        (self.0)(cx)
+    }
+}
+
+const LONG: Duration = Duration::from_secs(600);
+const SHORT: Duration = Duration::from_millis(300);
+
+fn sh(script: &str) -> Command {
+    Command::new("/bin/sh").args(["-c", script]).timeout(LONG)
+}
+
+/// Runs a command in a call and returns its output.
+#[track_caller]
+fn ran_on(host: &TestHost, workspace: &TempWorkspace, command: Command) -> Ran {
+    let slot = std::sync::Arc::new(std::sync::Mutex::new(None));
+    let inner = slot.clone();
+    let tool = Runner(move |cx: &Cx<'_>| {
+        cx.progress("started");
+        *inner.lock().unwrap() = Some(command.run(cx)?);
+        Ok(String::new())
+    });
+    let reply = run(tool, json!({})).workspace(workspace).run_on(host);
+    assert_eq!(reply.message, "");
+    let ran = slot.lock().unwrap().take();
+    ran.unwrap()
+}
+
+#[track_caller]
+fn ran(command: Command) -> Ran {
+    ran_on(&TestHost::new(), &TempWorkspace::empty(), command)
+}
+
+#[track_caller]
+fn check(script: &str, exit: Exit, text: &str) {
+    let output = ran(sh(script));
+    assert_eq!((output.exit, output.text().as_str()), (exit, text));
+    assert_eq!((output.timed_out, output.cancelled, output.dropped_bytes), (false, false, 0));
+}
+
+fn is_alive(pid: &str) -> bool {
+    fs::read_to_string(format!("/proc/{}/stat", pid.trim())).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+#[test]
+fn both_streams_come_in_the_order_of_arrival() {
+    check("echo one; echo two >&2; echo three", Exit::Code(0), "one\ntwo\nthree\n");
+    check("exit 7", Exit::Code(7), "");
+    check("kill -9 $$", Exit::Signal(9), "");
+}
+
+#[test]
+fn input_is_empty_and_there_is_no_terminal() {
+    check("read x; echo \"got:$x\"; cat", Exit::Code(0), "got:\n");
+    check("if (exec </dev/tty) 2>/dev/null; then echo terminal; else echo none; fi", Exit::Code(0), "none\n");
+}
+
+#[test]
+fn the_environment_is_clean() {
+    let output = ran(sh("env").env("EXTRA", "1").env("PAGER", "less"));
+    let text = output.text();
+    let seen: BTreeMap<&str, &str> = text.lines().filter_map(|line| line.split_once('=')).collect();
+    let fixed = ["TERM", "NO_COLOR", "GIT_TERMINAL_PROMPT", "GIT_PAGER", "EXTRA", "PAGER"];
+    assert_eq!(fixed.map(|name| seen.get(name).copied()), ["dumb", "1", "0", "cat", "1", "less"].map(Some));
+    // Set by cargo for this very process.
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+    let foreign: Vec<_> =
+        seen.keys().filter(|name| name.starts_with("CARGO") || name.contains("KEY")).collect();
+    assert!(foreign.is_empty(), "{foreign:?}");
+}
+
+#[test]
+fn a_program_starts_in_the_workspace_or_where_it_is_told() {
+    let workspace = TempWorkspace::new([("sub/a.txt", "")]);
+    let root = workspace.path().canonicalize().unwrap();
+    let host = TestHost::new();
+    let pwd = |command: Command| ran_on(&host, &workspace, command).text();
+    let line = |path: &Path| format!("{}\n", path.display());
+    assert_eq!(pwd(Command::new("pwd")), line(&root));
+    assert_eq!(pwd(Command::new("pwd").current_dir("/")), "/\n");
+    let opened = Workspace::open(&root).unwrap();
+    let sub = Command::new("pwd").in_workspace(&opened, &opened.resolve("sub").unwrap()).unwrap();
+    assert_eq!(pwd(sub), line(&root.join("sub")));
+}
+
+#[test]
+fn what_cannot_be_started_is_told_and_nothing_ran() {
+    #[track_caller]
+    fn check(command: Command, message: &str) {
+        let tool = Runner(move |cx: &Cx<'_>| Ok(command.run(cx)?.text()));
+        let expected = Reply { executed: Some(false), ..Reply::error(ReplyKind::Failed, message) };
+        assert_eq!(run(tool, json!({})).run(), expected);
+    }
+    check(Command::new("no-such-program"), "program `no-such-program` was not found");
+    let workspace = TempWorkspace::new([("plain.txt", "")]);
+    let plain = workspace.join("plain.txt");
+    let message = format!("program `{}` may not be run here: permission denied", plain.display());
+    check(Command::new(&plain), &message);
+    check(
+        Command::new("pwd").current_dir("/no/such/folder"),
+        "the folder to run in, `/no/such/folder`, does not exist or is no folder",
+    );
+}
+
+#[test]
+fn time_up_ends_everything_also_what_hides_in_its_own_session() {
+    let workspace = TempWorkspace::empty();
+    let script = "echo before; (setsid sh -c 'echo $$ > hidden; exec sleep 400' &) ; \
+                  (trap '' TERM; sh -c 'echo $$ > deaf; exec sleep 401') & sleep 402 | cat";
+    let output = ran_on(&TestHost::new(), &workspace, sh(script).timeout(SHORT));
+    assert_eq!((output.timed_out, output.text().as_str()), (true, "before\n"));
+    assert_eq!(output.left_running, []);
+    let alive = ["hidden", "deaf"].map(|name| is_alive(&workspace.read(name)));
+    assert_eq!(alive, [false, false]);
+}
+
+#[test]
+fn cancelling_ends_everything() {
+    let workspace = TempWorkspace::empty();
+    let host = TestHost::new().cancel_at_progress("started");
+    let output = ran_on(&host, &workspace, sh("echo $$ > pid; exec sleep 400"));
+    assert_eq!((output.cancelled, output.success()), (true, false));
+    assert_eq!(output.exit, Exit::Signal(15));
+}
+
+#[test]
+fn a_child_in_the_background_does_not_hold_the_call() {
+    let workspace = TempWorkspace::empty();
+    let script = "sleep 600 & echo $! > pid; echo done";
+    let output = ran_on(&TestHost::new(), &workspace, sh(script));
+    let pid = workspace.read("pid");
+    assert_eq!((output.exit, output.text().as_str()), (Exit::Code(0), "done\n"));
+    let left: Vec<i32> = output.left_running.iter().map(|left| left.pid).collect();
+    assert_eq!(left, [pid.trim().parse::<i32>().unwrap()]);
+    assert!(is_alive(&pid));
+    ran(sh(&format!("kill {pid}")));
+}
+
+#[test]
+fn what_is_left_in_the_background_can_be_killed() {
+    let workspace = TempWorkspace::empty();
+    let script = "setsid sleep 600 & echo $! > pid; yes & echo done";
+    let output = ran_on(&TestHost::new(), &workspace, sh(script).background(Background::Kill));
+    assert_eq!(output.exit, Exit::Code(0));
+    assert!(!output.left_running.is_empty());
+    assert!(!is_alive(&workspace.read("pid")));
+}
+
+#[test]
+fn memory_stays_bounded_whatever_is_printed() {
+    let output = ran(sh("yes").timeout(SHORT).output_limit(1000));
+    assert!(output.timed_out && output.dropped_bytes > 1000);
+    assert_eq!((output.head.as_str(), output.tail.len()), ("y\n".repeat(250).as_str(), 500));
+    let output = ran(sh("head -c 3000000 /dev/zero | tr '\\0' x").output_limit(10));
+    assert_eq!(output.text(), "xxxxx\n[... 2999990 bytes left out ...]\nxxxxx");
+}
+
+#[test]
+fn characters_are_never_cut() {
+    let script = "printf 'a%.0s' $(seq 999); printf 'é%.0s' $(seq 50); printf '\\n\\304\\343' >&2";
+    let output = ran(sh(script).output_limit(1000));
+    assert_eq!(output.head, "a".repeat(500));
+    assert!(output.tail.ends_with("é\n\u{fffd}\u{fffd}"), "{}", output.tail);
+}
