@@ -9,7 +9,7 @@ use crate::change::{Planned, classification, diff};
 use crate::edit::{Edit, Edited};
 use crate::place::{Place, explained, nothing_done};
 use crate::seen::{Knowledge, Seen};
-use crate::text::counted;
+use crate::text::{BOM, counted};
 
 const OPERATION: &str = "edit";
 /// Lines shown around each change, and most lines shown in all.
@@ -103,17 +103,17 @@ impl Planned for Change {
 fn render(path: &RelPath, edited: &Edited) -> String {
     let places = edited.changed.len() as u64;
     let mut text = format!("edited `{path}` in {}", counted(places, "place"));
-    // Split only as far as lines are shown: the file may be long.
-    let text_lines: Vec<&[u8]> = edited.bytes.split(|&byte| byte == b'\n').collect();
-    let shown = shown_lines(&edited.changed, text_lines.len() as u64);
+    let bytes = edited.bytes.strip_prefix(BOM).unwrap_or(&edited.bytes);
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
+    let shown = shown_lines(&edited.changed, lines.len() as u64);
     let mut last = None;
     for &number in shown.iter().take(MOST_LINES) {
         if last.is_some_and(|last| number > last + 1) {
             text.push_str("\n…");
         }
         last = Some(number);
-        let line = text_lines.get(number as usize - 1).copied().unwrap_or_default();
-        let _ = write!(text, "\n{number}|{}", shown_line(line.strip_suffix(b"\r").unwrap_or(line)));
+        let line = lines.get(number as usize - 1).copied().unwrap_or_default();
+        let _ = write!(text, "\n{number}|{}", shown_line(line));
     }
     if shown.len() > MOST_LINES {
         let _ = write!(text, "\n… and {} more", counted((shown.len() - MOST_LINES) as u64, "line"));
@@ -121,21 +121,18 @@ fn render(path: &RelPath, edited: &Edited) -> String {
     text
 }
 
-/// Numbers of the lines to show, each once. An empty line after the last line end is none.
+/// Numbers of the lines to show, each once and in order.
 fn shown_lines(changed: &[(u64, u64)], lines: u64) -> Vec<u64> {
-    let mut numbers: Vec<u64> = changed
-        .iter()
-        .flat_map(|&(first, last)| {
-            first.saturating_sub(AROUND).max(1)..=(last.max(first) + AROUND).min(lines)
-        })
-        .collect();
-    numbers.dedup();
-    numbers.sort_unstable();
-    numbers.dedup();
+    let mut numbers: Vec<u64> = Vec::new();
+    for &(first, last) in changed {
+        let from = first.saturating_sub(AROUND).max(numbers.last().map_or(1, |last| last + 1));
+        numbers.extend(from..=(last.max(first) + AROUND).min(lines));
+    }
     numbers
 }
 
 fn shown_line(line: &[u8]) -> String {
+    let line = line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line));
     let text = String::from_utf8_lossy(line);
     match text.char_indices().nth(MOST_CHARACTERS) {
         Some((cut, _)) => format!("{}…", &text[..cut]),

@@ -59,11 +59,14 @@ fn nothing_left_out(found: &Found) -> bool {
 
 fn left_out(found: &Found) -> Vec<String> {
     let mut lines = Vec::new();
-    if found.hidden + found.ignored > 0 {
-        lines.push(format!(
-            "left out: {} hidden, {} ignored by .gitignore (include_hidden lists them)",
-            found.hidden, found.ignored
-        ));
+    let counted = [(found.hidden, "hidden"), (found.ignored, "ignored by .gitignore")];
+    let counted: Vec<String> = counted
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if !counted.is_empty() {
+        lines.push(format!("left out: {} (include_hidden lists them)", counted.join(", ")));
     }
     let mut listed = |names: &Names, what: &str, advice: &str| {
         if names.count > 0 {

@@ -1,0 +1,59 @@
+//! The tools of `file-rw` as a model calls them: arguments in, reply and files out.
+
+mod border;
+mod change;
+mod classify;
+mod edit;
+mod read;
+mod stale;
+
+use foehn_plugin_sdk::wire::{Reply, ReplyKind};
+use foehn_plugin_testkit::{Call, TempWorkspace, Value, call};
+
+/// Most characters of this plugin's definitions; those of all standard plugins together may have 8,000.
+const DEFINITION_CHARACTERS: usize = 3_500;
+
+fn tool(name: &str, arguments: Value) -> Call {
+    call(file_rw::foehn_plugin(), name, arguments)
+}
+
+/// The reply in short: its kind and what a model reads.
+fn told(reply: &Reply) -> (ReplyKind, String) {
+    (reply.kind, if reply.kind == ReplyKind::Ok { reply.text() } else { reply.message.clone() })
+}
+
+/// One call in `workspace`, what it answers, and the files that are there afterwards.
+#[track_caller]
+fn check(
+    workspace: &TempWorkspace,
+    (name, arguments): (&str, Value),
+    kind: ReplyKind,
+    text: &str,
+    files: &[(&str, &[u8])],
+) {
+    let reply = tool(name, arguments).workspace(workspace).run();
+    assert_eq!(told(&reply), (kind, text.to_owned()));
+    if kind != ReplyKind::Ok {
+        assert_eq!(reply.executed, Some(false), "a failed call changes nothing, and says so");
+    }
+    for (file, bytes) in files {
+        let found = std::fs::read(workspace.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        assert_eq!(
+            (found.as_slice(), String::from_utf8_lossy(&found)),
+            (*bytes, String::from_utf8_lossy(bytes)),
+            "{file}"
+        );
+    }
+    let left: Vec<String> = workspace.list().into_iter().filter(|name| name.contains(".foehn-")).collect();
+    assert_eq!(left, Vec::<String>::new(), "no temporary file stays behind");
+}
+
+#[test]
+fn the_definitions_are_short() {
+    let tools = file_rw::foehn_plugin().manifest().tools;
+    let characters: usize = tools
+        .iter()
+        .map(|tool| (tool.name.clone() + &tool.description + &tool.schema.to_string()).chars().count())
+        .sum();
+    assert!(characters <= DEFINITION_CHARACTERS, "{characters}");
+}
