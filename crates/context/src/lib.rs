@@ -11,4 +11,4 @@ mod budget;
 mod rebuild;
 
 pub use budget::{Limits, TurnBudget};
-pub use rebuild::messages;
+pub use rebuild::{messages, says_something};

@@ -33,8 +33,9 @@ pub fn messages(entries: &[Entry], limits: Limits) -> Vec<Message> {
     messages
 }
 
-/// A message without text, calls or anything the vendor wants back is refused by some servers and tells nothing.
-fn says_something(message: &AssistantMessage) -> bool {
+/// Whether an answer is part of the conversation: one without text, calls or anything the vendor wants back tells
+/// nothing, and some servers refuse it.
+pub fn says_something(message: &AssistantMessage) -> bool {
     !message.text.trim().is_empty() || !message.calls.is_empty() || message.native.is_some()
 }
 

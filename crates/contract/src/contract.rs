@@ -142,14 +142,8 @@ pub fn is_unreadable(problems: &[Problem]) -> bool {
 /// What a model reads above the problems of its arguments.
 pub fn invalid_arguments(tool: &str, problems: &[Problem]) -> String {
     match problems {
-        [one] => format!(
-            "`{tool}` was not run: its arguments have 1 problem, `{}`. Correct it and call again.",
-            one.code
-        ),
-        several => format!(
-            "`{tool}` was not run: its arguments have {} problems. Correct all of them and call again.",
-            several.len()
-        ),
+        [one] => format!("`{tool}` was not run: its arguments have a problem, `{}`.", one.code),
+        several => format!("`{tool}` was not run: its arguments have {} problems.", several.len()),
     }
 }
 
@@ -162,11 +156,10 @@ pub fn cut_off(tool: &str) -> String {
     )
 }
 
-/// What a model reads when it may not try again.
-pub fn invalid_too_often(tool: &str, failures: u32) -> String {
+/// What a model reads when it should not try again.
+pub fn invalid_too_often(calls: u32) -> String {
     format!(
-        "`{tool}` was not run: its arguments were invalid {failures} times in a row. Do not call it again; say what \
-         you need and ask the user."
+        "This was invalid call {calls} in a row: do not call it again, say what you need and ask the user."
     )
 }
 
