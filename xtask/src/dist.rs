@@ -14,11 +14,15 @@ use sha2::{Digest, Sha256};
 use crate::build::Built;
 use crate::workspace::{HOST_PACKAGE, Workspace};
 
-/// The documents at the root that travel along.
-const DOCUMENTS: [&str; 5] = ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "foehn.md"];
-
-/// The settings a user may want to change, each with its default, commented out.
-const SAMPLE_SETTINGS: &str = "foehn.toml";
+/// What travels along: name in the archive, and place below the root.
+const DOCUMENTS: [(&str, &str); 6] = [
+    ("CHANGELOG.md", "CHANGELOG.md"),
+    ("LICENSE-APACHE", "LICENSE-APACHE"),
+    ("LICENSE-MIT", "LICENSE-MIT"),
+    ("README.md", "README.md"),
+    ("foehn.md", "foehn.md"),
+    ("foehn.toml", "crates/config/src/foehn.sample.toml"),
+];
 
 /// 1980-01-01: the oldest time that no unpacker warns about.
 const MODIFIED: u64 = 315_532_800;
@@ -50,8 +54,8 @@ fn entries(root: &Path, built: &Built) -> Result<Vec<Entry>> {
         let file = plugin.file_name().unwrap_or_default().to_string_lossy();
         entries.push(entry(&format!(".plugins/{file}"), 0o755, plugin)?);
     }
-    for document in DOCUMENTS.into_iter().chain([SAMPLE_SETTINGS]) {
-        entries.push(entry(document, 0o644, &root.join(document))?);
+    for (name, source) in DOCUMENTS {
+        entries.push(entry(name, 0o644, &root.join(source))?);
     }
     entries.sort_by(|left, right| left.name.cmp(&right.name));
     let sums = Entry { name: "SHA256SUMS".to_owned(), mode: 0o644, content: sums(&entries).into_bytes() };
@@ -123,8 +127,9 @@ mod tests {
     #[test]
     fn the_archive_holds_what_was_built_and_its_sums() {
         let root = tempfile::tempdir().unwrap();
-        for document in DOCUMENTS.into_iter().chain([SAMPLE_SETTINGS, "host", "libscan.so"]) {
-            fs::write(root.path().join(document), document).unwrap();
+        fs::create_dir_all(root.path().join("crates/config/src")).unwrap();
+        for source in DOCUMENTS.map(|(_, source)| source).into_iter().chain(["host", "libscan.so"]) {
+            fs::write(root.path().join(source), source).unwrap();
         }
         let built = Built { host: root.path().join("host"), plugins: vec![root.path().join("libscan.so")] };
         let entries = entries(root.path(), &built).unwrap();
