@@ -9,7 +9,12 @@ use proc_macro::{Delimiter, TokenStream, TokenTree};
 /// Makes a struct or enum the arguments of a tool: `Deserialize` + `JsonSchema` + `Debug`, unknown keys refused.
 ///
 /// Doc comments become the descriptions that the model reads. serde's and schemars' own attributes work as ever. Put it in
-/// front of other derives.
+/// front of other derives. On anything else it is an error:
+///
+/// ```compile_fail
+/// #[foehn_plugin_sdk_macros::args]
+/// fn not_a_type() {}
+/// ```
 #[proc_macro_attribute]
 pub fn args(attribute: TokenStream, item: TokenStream) -> TokenStream {
     expand("args", attribute, item)

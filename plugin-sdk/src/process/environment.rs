@@ -49,3 +49,31 @@ fn is_passed(name: &OsStr) -> bool {
     PASSED.iter().any(|passed| name == *passed)
         || name.as_encoded_bytes().starts_with(PASSED_PREFIX.as_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(own: &[(&str, &str)], expected: &[(&str, &str)]) {
+        let own = own.iter().map(|&(name, value)| (OsString::from(name), OsString::from(value)));
+        let expected: Vec<(OsString, OsString)> =
+            expected.iter().chain(SET).map(|&(name, value)| (name.into(), value.into())).collect();
+        assert_eq!(clean(own), expected);
+    }
+
+    #[test]
+    fn only_the_listed_names_are_passed_on() {
+        let own = [
+            ("MISTRAL_API_KEY", "secret"),
+            ("PATH", "/bin"),
+            ("LC_ALL", "C"),
+            ("PATHS", "/x"),
+            ("LD_PRELOAD", "x.so"),
+            ("HOME", "/home/ada"),
+            ("TERM", "xterm"),
+        ];
+        check(&own, &[("PATH", "/bin"), ("LC_ALL", "C"), ("HOME", "/home/ada")]);
+        check(&[], &[("PATH", DEFAULT_PATH)]);
+    }
+}
