@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use process_wrap::std::{CommandWrap, ProcessSession};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, pidfd_open, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, waitpid};
 
 use super::environment::clean;
 use super::text::Collector;
@@ -105,7 +105,7 @@ impl Command {
         Ok(Running {
             pid,
             tree: Tree::new(pid, mark),
-            ended: pidfd_open(pid, PidfdFlags::empty()).ok(),
+            ended: end_of(pid),
             pipe: Some(reader),
             output: Collector::new(self.output_limit),
             exit: None,
@@ -243,6 +243,17 @@ impl Running {
             }
         }
     }
+}
+
+/// A descriptor that is readable once the process has ended.
+#[cfg(target_os = "linux")]
+fn end_of(pid: Pid) -> Option<OwnedFd> {
+    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_of(_pid: Pid) -> Option<OwnedFd> {
+    None
 }
 
 #[cfg(target_os = "linux")]

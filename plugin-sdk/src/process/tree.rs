@@ -11,8 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, set_child_subreaper,
-    test_kill_process_group, waitpid,
+    Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, test_kill_process_group, waitpid,
 };
 
 use super::LeftRunning;
@@ -32,10 +31,7 @@ impl Mark {
     pub(super) fn new() -> Self {
         static SUBREAPER: Once = Once::new();
         static RUNS: AtomicU64 = AtomicU64::new(0);
-        // Where there is no such thing, what is left is the process group.
-        SUBREAPER.call_once(|| {
-            let _ = set_child_subreaper(Some(getpid()));
-        });
+        SUBREAPER.call_once(adopt_orphans);
         bury();
         Self(format!("{}-{}", getpid().as_raw_nonzero(), RUNS.fetch_add(1, Ordering::Relaxed)))
     }
@@ -120,6 +116,15 @@ impl Tree {
             || self.mark.is_on(pid)
     }
 }
+
+#[cfg(target_os = "linux")]
+fn adopt_orphans() {
+    // Where it is refused, what is left is the process group.
+    let _ = rustix::process::set_child_subreaper(Some(getpid()));
+}
+
+#[cfg(not(target_os = "linux"))]
+fn adopt_orphans() {}
 
 /// Takes note of the end of what was left behind; without that it would stay in the table of processes.
 fn bury() {
