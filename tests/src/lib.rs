@@ -12,6 +12,7 @@ mod served;
 mod world;
 
 pub use build::{Built, built};
+pub use outline::brief;
 pub use run::{Run, Started};
 pub use served::Served;
 pub use world::World;

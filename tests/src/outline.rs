@@ -1,4 +1,4 @@
-//! Events as one short line each: ids numbered as they come, without times and tokens.
+//! Events and envelopes as short lines: ids numbered as they come, without times and tokens.
 
 use std::fmt::Write as _;
 
@@ -12,6 +12,33 @@ pub(crate) fn outline(events: &[Value]) -> String {
         let _ = writeln!(text, "{}", line(event, &mut names));
     }
     text
+}
+
+/// The envelope as short lines: what became of it, then one line for each problem and note.
+pub fn brief(envelope: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut lines = Vec::new();
+    if envelope["ok"] == true {
+        lines.push(format!("ok {}", envelope["result"]));
+    } else {
+        let error = &envelope["error"];
+        let (code, executed, retryable) = (text(&error["code"]), &error["executed"], &error["retryable"]);
+        lines.push(format!(
+            "{code} executed={executed} retryable={retryable}: {}",
+            text(&error["message"])
+        ));
+        for problem in error["problems"].as_array().into_iter().flatten() {
+            let mut line = format!("  {} {}", text(&problem["path"]), text(&problem["code"]));
+            for key in ["expected", "got", "suggestion"] {
+                if let Some(said) = problem[key].as_str() {
+                    line.push_str(&format!(" | {key}: {said}"));
+                }
+            }
+            lines.push(line);
+        }
+    }
+    lines.extend(envelope["notes"].as_array().into_iter().flatten().map(|note| format!("  note {}", text(note))));
+    lines.join("\n")
 }
 
 fn line(event: &Value, names: &mut Vec<String>) -> String {

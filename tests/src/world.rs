@@ -131,6 +131,12 @@ impl World {
         Started::spawn(self.command(arguments).stdin(stdin), self.root.path())
     }
 
+    /// Runs a command of the test's own in this world's folder and environment.
+    pub fn run_command(&self, mut command: Command) -> Run {
+        self.place(&mut command);
+        Started::spawn(&mut command, self.root.path()).finish()
+    }
+
     /// Runs one tool as a model would, approved beforehand, and gives what a model would read.
     #[track_caller]
     pub fn call(&self, tool: &str, arguments: &Value) -> Value {
@@ -151,8 +157,12 @@ impl World {
     /// reaches a test.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(built().foehn());
+        self.place(command.args(arguments));
         command
-            .args(arguments)
+    }
+
+    fn place(&self, command: &mut Command) {
+        command
             .current_dir(self.work())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -161,7 +171,6 @@ impl World {
             .env("FOEHN_STATE_DIR", self.path("state"))
             .env("FOEHN_PLUGINS_PATH", self.path("plugins"))
             .envs(self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-        command
     }
 
     pub fn root(&self) -> &Path {

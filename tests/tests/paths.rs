@@ -1,0 +1,159 @@
+//! The border of the workspace, with the real tools: what lies outside is neither read nor changed, whatever a path or a
+//! link says, and what stays inside works.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use foehn_tests::{World, brief};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use serde_json::{Value, json};
+
+const SECRET: &str = "outside secret\n";
+
+/// `out` and `work-evil` lie beside the workspace.
+fn world() -> World {
+    let world = World::with_plugins(&["scan", "file_rw"]).file("a.txt", "inside\n").file("deep/x/y.txt", "deep\n");
+    world.write("out/secret.txt", SECRET);
+    world.write("work-evil/x.txt", SECRET);
+    link(&world, "leak", &world.path("out/secret.txt"));
+    link(&world, "leaks", &world.path("out"));
+    link(&world, "new.txt", &world.path("out/planted.txt"));
+    link(&world, "nodir", &world.path("out/nodir"));
+    link(&world, "inner", Path::new("deep"));
+    link(&world, "absolute", &world.work().join("deep"));
+    world
+}
+
+fn link(world: &World, name: &str, target: &Path) {
+    symlink(target, world.work().join(name)).expect("a link");
+}
+
+/// What lies outside, by name and content.
+fn outside(world: &World) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    for folder in ["out", "work-evil"] {
+        for entry in fs::read_dir(world.path(folder)).expect("a folder").flatten() {
+            let content = fs::read_to_string(entry.path()).unwrap_or_else(|_| "not a file".to_owned());
+            files.push((entry.file_name().to_string_lossy().into_owned(), content));
+        }
+    }
+    files
+}
+
+/// Calls the tool with a path, and everything outside is as before. The answer is what the model reads.
+#[track_caller]
+fn call(tool: &str, path: &str) -> String {
+    let world = world();
+    let before = outside(&world);
+    let path = path.replace("[ROOT]", &world.root().to_string_lossy());
+    let arguments = match tool {
+        "edit_file" => json!({"path": path, "old_text": "outside", "new_text": "changed"}),
+        "create_file" | "write_file" => json!({"path": path, "content": "planted"}),
+        _ => json!({"path": path}),
+    };
+    let envelope = world.call(tool, &arguments);
+    assert_eq!(outside(&world), before, "{tool} {path}");
+    assert!(!envelope.to_string().contains("outside secret"), "{envelope}");
+    brief(&envelope)
+}
+
+/// Each tool against each path: one line for each.
+#[track_caller]
+fn table(tools: &[&str], paths: &[&str]) -> String {
+    let mut lines = Vec::new();
+    for path in paths {
+        for tool in tools {
+            lines.push(format!("{tool} {path}: {}", call(tool, path)));
+        }
+    }
+    lines.join("\n")
+}
+
+const EVERY_TOOL: &[&str] = &["read_file", "edit_file", "write_file", "create_file"];
+
+#[test]
+fn a_link_that_leads_out_is_not_followed() {
+    insta::assert_snapshot!(table(EVERY_TOOL, &["leak", "leaks/secret.txt"]), @"");
+    insta::assert_snapshot!(table(&["scan", "delete_file"], &["leaks"]), @"");
+}
+
+#[test]
+fn deleting_a_link_acts_on_the_link() {
+    let world = world();
+    let envelope = world.call("delete_file", &json!({"path": "leak"}));
+    insta::assert_snapshot!(brief(&envelope), @"");
+    assert!(!world.work().join("leak").is_symlink());
+    assert_eq!(fs::read_to_string(world.path("out/secret.txt")).ok().as_deref(), Some(SECRET));
+}
+
+#[test]
+fn a_sibling_with_the_same_prefix_is_outside() {
+    let paths = ["../work-evil/x.txt", "[ROOT]/work-evil/x.txt", "/etc/passwd", "deep/../../out/secret.txt"];
+    insta::assert_snapshot!(table(&["read_file"], &paths), @"");
+}
+
+#[test]
+fn nothing_is_created_through_a_link_to_nothing() {
+    insta::assert_snapshot!(table(&["create_file", "write_file"], &["new.txt", "nodir/f.txt"]), @"");
+}
+
+#[test]
+fn what_stays_inside_works_by_every_way() {
+    let paths = ["a.txt", "./a.txt", "deep/../a.txt", "[ROOT]/work/a.txt", "inner/x/y.txt", "absolute/x/y.txt"];
+    insta::assert_snapshot!(table(&["read_file"], &paths), @"");
+}
+
+#[test]
+fn a_workspace_that_is_itself_a_link_is_one_workspace() {
+    let world = world();
+    symlink(world.work(), world.path("entrance")).expect("a link");
+    let entrance = world.path("entrance").display().to_string();
+    let read = |path: String| {
+        let arguments = json!({"path": path}).to_string();
+        let run = world.foehn(&["-C", &entrance, "tools", "call", "read_file", &arguments]);
+        brief(&run.envelope())
+    };
+    let expected = "ok \"`a.txt`: 1 line\\n1|inside\"";
+    for path in ["a.txt".to_owned(), format!("{entrance}/a.txt"), format!("{}/a.txt", world.work().display())] {
+        assert_eq!(read(path.clone()), expected, "{path}");
+    }
+    assert_eq!(read("inner/x/y.txt".into()), "ok \"`inner/x/y.txt`: 1 line\\n1|deep\"");
+}
+
+/// While a folder and a link to the outside change places all the time, no read ever returns what lies outside and no
+/// write lands there.
+#[test]
+fn a_folder_that_is_swapped_for_a_link_never_leads_out() {
+    const CALLS: usize = 60;
+    let call = |index: usize| match index % 2 {
+        // Each call is another one, or it would be stopped as a repetition.
+        0 => format!(r#"{{ name = "read_file", arguments = {{ path = "sub/f.txt", end_line = {} }} }}"#, index + 1),
+        _ => format!(r#"{{ name = "create_file", arguments = {{ path = "sub/{index}.txt", content = "x" }} }}"#),
+    };
+    let calls: Vec<String> = (0..CALLS).map(call).collect();
+    let script = format!("[[turn]]\ncalls = [{}]\n[[turn]]\ntext = \"done\"\n", calls.join(","));
+    let world = World::with_plugins(&["file_rw"]).file("sub/f.txt", "inside\n").script(&script);
+    world.write("out/f.txt", SECRET);
+    symlink(world.path("out"), world.work().join("swap")).expect("a link");
+    let (folder, swap) = (world.work().join("sub"), world.work().join("swap"));
+
+    let running = AtomicBool::new(true);
+    let run = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while running.load(Ordering::Relaxed) {
+                renameat_with(CWD, &folder, CWD, &swap, RenameFlags::EXCHANGE).expect("both are there");
+            }
+        });
+        let run = world.foehn(&["run", "--json", "--yes", "go"]);
+        running.store(false, Ordering::Relaxed);
+        run.expect_code(0)
+    });
+    let envelopes = run.envelopes();
+    assert_eq!(envelopes.len(), CALLS);
+    assert!(!run.stdout.contains("outside secret"), "{run:?}");
+    assert!(envelopes.iter().any(|envelope| envelope["ok"] == Value::Bool(true)), "{envelopes:?}");
+    let names: Vec<_> = fs::read_dir(world.path("out")).expect("a folder").flatten().map(|e| e.file_name()).collect();
+    assert_eq!(names, ["f.txt"]);
+}

@@ -1,0 +1,144 @@
+//! Commands with the real `run_shell`: none hangs, floods, or lives on.
+
+use foehn_tests::{Run, World, brief, built};
+use serde_json::{Value, json};
+
+fn world() -> World {
+    World::with_plugins(&["shell"]).file("sub/inner.txt", "inner\n")
+}
+
+/// The envelope of one command, with its partial output; afterwards nothing runs any more.
+#[track_caller]
+fn run(command: &str, timeout_seconds: u64) -> String {
+    let world = world();
+    let arguments = json!({"command": command, "timeout_seconds": timeout_seconds});
+    let envelope = world.call("run_shell", &arguments);
+    assert_eq!(world.left_running(), [""; 0], "{command}");
+    brief(&envelope)
+}
+
+#[test]
+fn output_and_exit_code_are_the_answer() {
+    insta::assert_snapshot!(run("echo out; echo err >&2; exit 3", 60), @"");
+    insta::assert_snapshot!(run("true", 60), @"");
+    insta::assert_snapshot!(run("kill -SEGV $$", 60), @"");
+    insta::assert_snapshot!(run("  ", 60), @"");
+}
+
+#[test]
+fn at_the_time_limit_everything_ends() {
+    insta::assert_snapshot!(run("echo begun; (sleep 400 | sleep 401) & sleep 402 | cat", 1), @"");
+    insta::assert_snapshot!(run("echo begun; trap '' TERM; sleep 403; sleep 404", 1), @"");
+    insta::assert_snapshot!(run("setsid sh -c 'trap \"\" TERM HUP; sleep 405' & sleep 406", 1), @"");
+}
+
+#[test]
+fn a_background_child_holds_nothing_up() {
+    insta::assert_snapshot!(run("sleep 600 & echo done", 30), @"");
+    insta::assert_snapshot!(run("nohup sleep 601 >/dev/null 2>&1 & echo up", 30), @"");
+}
+
+#[test]
+fn nothing_waits_for_input() {
+    insta::assert_snapshot!(run("read x; echo got:$x", 30), @"");
+    insta::assert_snapshot!(run("cat", 30), @"");
+    insta::assert_snapshot!(run("(exec < /dev/tty) 2>/dev/null || echo no terminal", 30), @"");
+    insta::assert_snapshot!(run("env | grep -E 'PROMPT|ASKPASS' | sort", 30), @"");
+}
+
+/// Several commands of one session.
+#[track_caller]
+fn session(calls: &[Value]) -> Vec<String> {
+    let turns: String = calls
+        .iter()
+        .map(|arguments| format!("[[turn]]\ncalls = [{{ name = \"run_shell\", arguments = '{arguments}' }}]\n"))
+        .collect();
+    let world = world().script(&format!("{turns}[[turn]]\ntext = \"done\"\n"));
+    let run = world.foehn(&["run", "--json", "--yes", "go"]).expect_code(0);
+    run.envelopes().iter().map(brief).collect()
+}
+
+#[test]
+fn each_call_is_a_fresh_shell() {
+    let shown = session(&[json!({"command": "cd sub && export A=1"}), json!({"command": "pwd; echo [$A]"})]);
+    insta::assert_snapshot!(shown.join("\n"), @"");
+    let shown = session(&[json!({"command": "ls", "working_directory": "sub"})]);
+    insta::assert_snapshot!(shown.join("\n"), @"");
+}
+
+#[test]
+fn a_deleted_folder_spoils_nothing_but_itself() {
+    let shown = session(&[
+        json!({"command": "rm -rf ../sub", "working_directory": "sub"}),
+        json!({"command": "pwd", "working_directory": "sub"}),
+        json!({"command": "pwd"}),
+    ]);
+    insta::assert_snapshot!(shown.join("\n"), @"");
+}
+
+/// The whole tree of processes has less memory than the command prints.
+#[track_caller]
+fn flooded(command: &str) -> Run {
+    let world = world();
+    let mut shell = std::process::Command::new("sh");
+    let arguments = json!({"command": command, "timeout_seconds": 60}).to_string();
+    shell
+        .args(["-c", "ulimit -v 1200000; exec \"$0\" tools call --yes run_shell \"$1\""])
+        .arg(built().foehn())
+        .arg(&arguments)
+        .stdin(std::process::Stdio::null());
+    world.run_command(shell)
+}
+
+#[test]
+fn a_flood_is_kept_in_its_ends_and_counted() {
+    let run = flooded("echo first; head -c 1500000000 /dev/zero | tr '\\0' x; echo; echo last").expect_code(0);
+    let envelope = run.envelope();
+    let result = envelope["result"].as_str().expect("text");
+    assert!(result.chars().count() < 60_000, "{}", result.len());
+    let without_x = result.replace('x', "");
+    insta::assert_snapshot!(without_x, @"");
+    insta::assert_snapshot!(envelope["notes"], @"");
+}
+
+#[test]
+fn an_endless_printer_ends_with_its_time() {
+    let shown = run("yes", 1);
+    assert!(shown.starts_with("timeout executed=\"unknown\""), "{}", &shown[..200]);
+    assert!(shown.len() < 60_000, "{}", shown.len());
+}
+
+/// Output that is longer than the limit of 1,000 characters.
+#[track_caller]
+fn cut(command: &str) -> String {
+    let world = world().user_config("[agents.default.tools.run_shell]\noutput_characters = 1000\n");
+    let envelope = world.call("run_shell", &json!({"command": command}));
+    assert!(!envelope.to_string().contains('\u{fffd}'), "{envelope}");
+    envelope["result"].as_str().expect("text").replace("aaaaaaaaaa", "").replace("éééééééééé", "").replace("🙂🙂🙂🙂🙂🙂🙂🙂🙂🙂", "")
+}
+
+#[test]
+fn a_cut_never_goes_through_a_character() {
+    let repeat = |text: &str, times: usize| format!("printf '{text}%.0s' $(seq {times})");
+    insta::assert_snapshot!(cut(&format!("{}; {}", repeat("a", 999), repeat("é", 50))), @"");
+    insta::assert_snapshot!(cut(&repeat("🙂", 1203)), @"");
+    insta::assert_snapshot!(cut(&format!("({}) >&2", repeat("é", 1207))), @"");
+}
+
+#[test]
+fn a_folder_outside_is_refused_before_anything_runs() {
+    let world = world();
+    let arguments = json!({"command": "touch x", "working_directory": ".."});
+    insta::assert_snapshot!(brief(&world.call("run_shell", &arguments)), @"");
+    assert!(!world.path("x").exists());
+}
+
+#[test]
+fn a_command_writes_inside_only() {
+    let world = world();
+    let outside = world.path("out.txt");
+    let command = format!("echo x > inside.txt; echo x > {}", outside.display());
+    let envelope = world.call("run_shell", &json!({"command": command}));
+    insta::assert_snapshot!(brief(&envelope), @"");
+    assert_eq!((world.read("inside.txt").is_some(), outside.exists()), (true, false));
+}
