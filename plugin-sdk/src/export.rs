@@ -14,6 +14,7 @@ use crate::wire::Manifest;
 /// Names what a plugin library contains, once per library.
 ///
 /// ```
+/// # #![forbid(unsafe_code)] // What the macro makes must not count as the author's.
 /// # use foehn_plugin_sdk::prelude::*;
 /// # struct ReadFile;
 /// # struct WriteFile { keep: bool }

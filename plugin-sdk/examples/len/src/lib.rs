@@ -1,5 +1,4 @@
 //! Counts the bytes of a text.
-#![forbid(unsafe_code)]
 
 use foehn_plugin_sdk::prelude::*;
 
