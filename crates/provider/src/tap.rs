@@ -1,0 +1,234 @@
+//! Reads along the raw frames of an answer for what a decoder of parsed JSON cannot give: tool arguments verbatim when
+//! they come as an object, the token counts and the finish as the server wrote them, and an error object.
+
+use foehn_protocol::Usage;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::answer::{Ending, finish_of};
+use crate::chat::REASONING_FIELD;
+use crate::quirks::Dialect;
+
+/// What was read of one answer so far.
+#[derive(Debug, Default)]
+pub(crate) struct Tap {
+    finish: Option<String>,
+    usage: Usage,
+    has_calls: bool,
+    reasoning_field: Option<&'static str>,
+    pub(crate) verbatim_arguments: Vec<String>,
+}
+
+/// What one frame asks of the decoder.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Read {
+    pub(crate) error: Option<Value>,
+    /// The frame to decode instead.
+    pub(crate) rewritten: Option<String>,
+}
+
+impl Tap {
+    pub(crate) fn read(&mut self, dialect: Dialect, frame: &str) -> Read {
+        if let Some(error) = error_object(frame) {
+            return Read { error: Some(error), rewritten: None };
+        }
+        let rewritten = match dialect {
+            Dialect::Chat => self.chat(frame),
+            Dialect::Gemini => {
+                self.gemini(frame);
+                None
+            }
+            Dialect::Anthropic | Dialect::None => None,
+        };
+        Read { error: None, rewritten }
+    }
+
+    /// The end of a chat-completions answer.
+    pub(crate) fn ending(self) -> Ending {
+        let finish = finish_of(self.finish.as_deref(), self.has_calls);
+        let native = self.reasoning_field.map(|field| serde_json::json!({ REASONING_FIELD: field }));
+        Ending { finish, usage: self.usage, native, verbatim_arguments: Vec::new() }
+    }
+
+    fn chat(&mut self, frame: &str) -> Option<String> {
+        // What does not fit here is for the decoder to judge.
+        let chunk: ChatChunk<'_> = serde_json::from_str(frame).ok()?;
+        let choice = chunk.choices.unwrap_or_default().into_iter().next();
+        if let Some(usage) = chunk.usage.or_else(|| choice.as_ref().and_then(|choice| choice.usage.clone())) {
+            self.usage = usage_of(&usage, self.usage);
+        }
+        let choice = choice?;
+        if let Some(finish) = choice.finish_reason.filter(|finish| !finish.is_empty()) {
+            self.finish = Some(finish);
+        }
+        let message = choice.delta.or(choice.message)?;
+        if message.reasoning.is_some_and(|text| text.is_string()) && message.reasoning_content.is_none() {
+            self.reasoning_field = Some("reasoning");
+        }
+        let calls = message.tool_calls.unwrap_or_default();
+        self.has_calls |= !calls.is_empty();
+        let objects: Vec<&RawValue> = calls
+            .iter()
+            .filter_map(|call| call.function.as_ref()?.arguments)
+            .filter(|arguments| arguments.get().starts_with(['{', '[']))
+            .collect();
+        if objects.is_empty() {
+            return None;
+        }
+        // The decoder takes text verbatim and objects apart, so an object goes to it as text.
+        let mut rewritten = String::with_capacity(frame.len() + 64);
+        let mut done = 0;
+        for object in objects {
+            let start = object.get().as_ptr() as usize - frame.as_ptr() as usize;
+            rewritten.push_str(frame.get(done..start)?);
+            rewritten.push_str(&Value::String(object.get().to_owned()).to_string());
+            done = start + object.get().len();
+        }
+        rewritten.push_str(frame.get(done..)?);
+        Some(rewritten)
+    }
+
+    fn gemini(&mut self, frame: &str) {
+        let Ok(chunk) = serde_json::from_str::<GeminiChunk<'_>>(frame) else { return };
+        let content = chunk.candidates.unwrap_or_default().into_iter().next().and_then(|first| first.content);
+        let parts = content.and_then(|content| content.parts).unwrap_or_default();
+        for call in parts.into_iter().filter_map(|part| part.function_call) {
+            self.verbatim_arguments.push(call.args.map_or("{}", RawValue::get).to_owned());
+        }
+    }
+}
+
+/// Whether a frame is the last of an answer, so that nothing but the end of the body follows.
+pub(crate) fn is_last(frame: &str) -> bool {
+    frame == "[DONE]" || frame == r#"{"type":"message_stop"}"#
+}
+
+/// An error where an answer was expected; one beside content or one that is null is none.
+fn error_object(frame: &str) -> Option<Value> {
+    if !frame.contains("\"error\"") {
+        return None;
+    }
+    let frame: ErrorFrame = serde_json::from_str(frame).ok()?;
+    let answered =
+        frame.choices.is_some_and(|choices| choices.as_array().is_some_and(|list| !list.is_empty()));
+    frame.error.filter(|error| {
+        !answered && (error.is_object() || error.as_str().is_some_and(|text| !text.is_empty()))
+    })
+}
+
+fn usage_of(usage: &Value, earlier: Usage) -> Usage {
+    let count = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
+    Usage {
+        input_tokens: count("/prompt_tokens").or(earlier.input_tokens),
+        output_tokens: count("/completion_tokens").or(earlier.output_tokens),
+        cached_tokens: count("/prompt_tokens_details/cached_tokens")
+            .or_else(|| count("/num_cached_tokens"))
+            .or_else(|| count("/prompt_cache_hit_tokens"))
+            .or(earlier.cached_tokens),
+    }
+}
+
+#[derive(Deserialize)]
+struct ErrorFrame {
+    error: Option<Value>,
+    choices: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct ChatChunk<'a> {
+    #[serde(borrow)]
+    choices: Option<Vec<Choice<'a>>>,
+    usage: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice<'a> {
+    #[serde(borrow)]
+    delta: Option<Spoken<'a>>,
+    #[serde(borrow)]
+    message: Option<Spoken<'a>>,
+    finish_reason: Option<String>,
+    usage: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Spoken<'a> {
+    #[serde(borrow)]
+    tool_calls: Option<Vec<Call<'a>>>,
+    reasoning_content: Option<Value>,
+    reasoning: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Call<'a> {
+    #[serde(borrow)]
+    function: Option<Function<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Function<'a> {
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct GeminiChunk<'a> {
+    #[serde(borrow)]
+    candidates: Option<Vec<Candidate<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct Candidate<'a> {
+    #[serde(borrow)]
+    content: Option<Content<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Content<'a> {
+    #[serde(borrow)]
+    parts: Option<Vec<Part<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct Part<'a> {
+    #[serde(borrow, rename = "functionCall")]
+    function_call: Option<FunctionCall<'a>>,
+}
+
+#[derive(Deserialize)]
+struct FunctionCall<'a> {
+    #[serde(borrow)]
+    args: Option<&'a RawValue>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_as_arguments_goes_on_as_its_own_text() {
+        let frame = r#"{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"t","arguments":{"a":1, "a":99999999999999999999}}}]}}]}"#;
+        let read = Tap::default().read(Dialect::Chat, frame);
+        let rewritten: Value = serde_json::from_str(&read.rewritten.unwrap()).unwrap();
+        assert_eq!(
+            rewritten["choices"][0]["delta"]["tool_calls"][0],
+            serde_json::json!({"id":"a","function":{"name":"t","arguments":"{\"a\":1, \"a\":99999999999999999999}"}})
+        );
+    }
+
+    #[test]
+    fn an_error_counts_only_where_nothing_is_answered() {
+        let rows = [
+            (r#"{"error":{"message":"x"}}"#, true),
+            (r#"{"type":"error","error":{"type":"overloaded_error"}}"#, true),
+            (r#"{"error":"x"}"#, true),
+            (r#"{"error":null,"choices":[]}"#, false),
+            (r#"{"error":{"message":"x"},"choices":[{"delta":{"content":"y"}}]}"#, false),
+            (r#"{"choices":[{"delta":{"content":"\"error\""}}]}"#, false),
+        ];
+        for (frame, expected) in rows {
+            assert_eq!(Tap::default().read(Dialect::Chat, frame).error.is_some(), expected, "{frame}");
+        }
+    }
+}
