@@ -4,6 +4,7 @@
 //! as about the host. A missed bar is told, not failed; only what could not be measured is an error.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a front end: its table is its product")]
 
+mod calls;
 mod contract;
 mod endpoint;
 mod journey;
@@ -11,6 +12,7 @@ mod memory;
 mod peer;
 mod statistics;
 mod table;
+mod worker;
 
 use std::path::PathBuf;
 
@@ -52,7 +54,7 @@ enum Part {
 fn main() -> Result<()> {
     let cli = Cli::parse();
     if let Some(Part::PeerServer) = cli.part {
-        return peer::serve();
+        return calls::runtime()?.block_on(peer::serve());
     }
     let (Some(host), Some(plugins)) = (&cli.host, &cli.plugins) else {
         anyhow::bail!("needs `--host` and `--plugins`; `cargo xtask bench` builds both and gives them");
@@ -60,7 +62,7 @@ fn main() -> Result<()> {
     let mut table = Table::default();
     journey::measure(host, plugins, cli.rounds, &mut table)?;
     contract::measure(cli.rounds, &mut table)?;
-    peer::measure(cli.rounds, &mut table)?;
+    calls::measure(host, plugins, cli.rounds, &mut table)?;
     print!("{}", if cli.json { table.json()? } else { table.text() });
     Ok(())
 }

@@ -45,7 +45,7 @@ impl Table {
             let (bar, ratio, verdict) = match bar {
                 Some(bar) => (
                     format!("{bar:.2} {unit}"),
-                    format!("{:.2}", figure / bar),
+                    if *bar > 0.0 { format!("{:.2}", figure / bar) } else { "-".to_owned() },
                     if figure > bar { "  missed" } else { "" },
                 ),
                 None => ("-".to_owned(), "-".to_owned(), ""),

@@ -71,7 +71,8 @@ fn is_rust(file: &TextFile) -> bool {
 
 /// Sources of a package; tests explain themselves by what they check.
 fn is_module(path: &str) -> bool {
-    path.contains("src/") && !path.ends_with("/tests.rs") && !path.starts_with(FIXTURES)
+    let is_test = path.ends_with("/tests.rs") || path.contains("/tests/");
+    path.contains("src/") && !is_test && !path.starts_with(FIXTURES)
 }
 
 fn opens_with_words(text: &str) -> bool {

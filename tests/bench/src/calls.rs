@@ -1,0 +1,54 @@
+//! One call of one tool in another process: our worker beside its peer, in turns, so that both meet the same machine.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::peer::Peer;
+use crate::statistics::{median, microseconds};
+use crate::table::Table;
+use crate::worker::Worker;
+
+/// Calls of one side before the other's turn.
+const TURN: usize = 200;
+
+/// Argument sizes in bytes, each with the bar of the worker in microseconds.
+const SIZES: [(&str, usize, f64); 2] = [("100 B", 100, 20.0), ("100 KB", 100_000, 45.0)];
+
+/// A worker's call costs at most this part of the peer's.
+const SHARE_OF_PEER: f64 = 0.5;
+
+pub(crate) fn measure(host: &Path, plugins: &Path, rounds: usize, table: &mut Table) -> Result<()> {
+    runtime()?.block_on(async {
+        let worker = Worker::start(host, plugins).await?;
+        let peer = Peer::start().await?;
+        let spawned = worker.start.workers_spawned + worker.start.hashes_computed;
+        table.at_most("workers started and files hashed at a warm start", spawned as f64, "", 0.0);
+        for (name, size, bar) in SIZES {
+            let text = "x".repeat(size);
+            let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+            // The first turn of each side fills its caches.
+            for round in 0..=rounds {
+                for _ in 0..TURN {
+                    let time = worker.call(&text).await?;
+                    ours.extend((round > 0).then_some(time));
+                }
+                for _ in 0..TURN {
+                    let time = peer.call(&text).await?;
+                    theirs.extend((round > 0).then_some(time));
+                }
+            }
+            let (ours, theirs) = (microseconds(median(ours)), microseconds(median(theirs)));
+            table.at_most(format!("worker call, {name} of arguments"), ours, "us", bar);
+            table.reference(format!("rmcp stdio call, {name} of arguments"), theirs, "us");
+            table.at_most(format!("worker call / rmcp call, {name}"), ours / theirs, "", SHARE_OF_PEER);
+        }
+        worker.stop().await;
+        peer.stop().await
+    })
+}
+
+/// One thread, as the host has and as suits the peer best.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start a runtime")
+}

@@ -1,0 +1,63 @@
+//! A plugin in its confined worker, called as the engine calls it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use foehn_plugin_host::{PluginSet, Settings, Stats, TrustMode};
+use foehn_ports::{CallContext, CancellationToken, OutcomeKind, ToolRequest, Toolbox};
+use foehn_protocol::{CallId, SessionId, ToolSpec};
+use serde_json::json;
+use tempfile::TempDir;
+
+/// A tool that does next to nothing: what is measured is the way to it.
+const TOOL: &str = "len";
+
+#[derive(Debug)]
+pub(crate) struct Worker {
+    plugins: PluginSet,
+    spec: Arc<ToolSpec>,
+    /// What it took to know all tools.
+    pub(crate) start: Stats,
+    _folder: TempDir,
+}
+
+impl Worker {
+    /// Loads the plugins a second time on this machine: from the cache.
+    pub(crate) async fn start(host: &Path, plugins: &Path) -> Result<Self> {
+        let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
+        let mut settings = Settings::new(plugins, folder.path().join("state"), folder.path());
+        settings.trust = TrustMode::Any;
+        settings.worker_program = Some(host.to_owned());
+        PluginSet::load(settings.clone()).await.shutdown().await;
+        let plugins = PluginSet::load(settings).await;
+        let start = plugins.stats();
+        let spec = plugins.find(TOOL).with_context(|| format!("no plugin brings the tool `{TOOL}`"))?;
+        Ok(Self { plugins, spec, start, _folder: folder })
+    }
+
+    pub(crate) async fn call(&self, text: &str) -> Result<Duration> {
+        let request = ToolRequest {
+            spec: Arc::clone(&self.spec),
+            call: CallId::from("bench0000"),
+            session: SessionId::from("bench"),
+            agent: "default".to_owned(),
+            caller: None,
+            arguments: json!({"text": text}).to_string(),
+            timeout: Duration::from_secs(60),
+        };
+        let started = Instant::now();
+        let context = CallContext { cancel: CancellationToken::new(), progress: &|_| () };
+        let outcome = self.plugins.execute(&request, context).await;
+        let time = started.elapsed();
+        if outcome.kind != OutcomeKind::Ok {
+            bail!("the worker's call ended as {:?}: {}", outcome.kind, outcome.message);
+        }
+        Ok(time)
+    }
+
+    pub(crate) async fn stop(self) {
+        self.plugins.shutdown().await;
+    }
+}
