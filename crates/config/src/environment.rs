@@ -112,16 +112,16 @@ mod tests {
     #[test]
     fn folders_follow_the_variables() {
         let home = ("HOME", "/home/me");
-        let rows: [(&[(&str, &str)], &str, &str); 5] = [
-            (&[home], "/home/me/.local/state/foehn", "/home/me/.config/foehn"),
-            (&[home, ("XDG_STATE_HOME", "/s"), ("XDG_CONFIG_HOME", "/c")], "/s/foehn", "/c/foehn"),
-            (&[home, ("XDG_STATE_HOME", "s")], "/home/me/.local/state/foehn", "/home/me/.config/foehn"),
+        let rows = [
+            (vec![home], "/home/me/.local/state/foehn", "/home/me/.config/foehn"),
+            (vec![home, ("XDG_STATE_HOME", "/s"), ("XDG_CONFIG_HOME", "/c")], "/s/foehn", "/c/foehn"),
+            (vec![home, ("XDG_STATE_HOME", "s")], "/home/me/.local/state/foehn", "/home/me/.config/foehn"),
             (
-                &[home, ("FOEHN_STATE_DIR", "/own"), ("FOEHN_CONFIG_DIR", "")],
+                vec![home, ("FOEHN_STATE_DIR", "/own"), ("FOEHN_CONFIG_DIR", "")],
                 "/own",
                 "/home/me/.config/foehn",
             ),
-            (&[("FOEHN_STATE_DIR", "/own"), ("FOEHN_CONFIG_DIR", "/set")], "/own", "/set"),
+            (vec![("FOEHN_STATE_DIR", "/own"), ("FOEHN_CONFIG_DIR", "/set")], "/own", "/set"),
         ];
         for (variables, state, config) in rows {
             let environment: Environment = variables.iter().copied().collect();

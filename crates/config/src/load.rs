@@ -99,7 +99,11 @@ impl Loaded {
 
     /// The folder in which tools work, absolute.
     pub fn working_directory(&self) -> PathBuf {
-        self.folder.join(&self.settings.working_directory)
+        match &self.settings.working_directory {
+            // To join an empty path would leave a slash at the end.
+            current if current.as_os_str().is_empty() => self.folder.clone(),
+            directory => self.folder.join(directory),
+        }
     }
 
     /// The folder with the plugins, absolute.

@@ -9,6 +9,7 @@ use serde::de::{self, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::render::mask_url;
 use crate::{ConfigError, Environment};
 
 /// What is shown in the place of a secret.
@@ -18,7 +19,7 @@ pub(crate) const MASK: &str = "********";
 const FILE_LIMIT: u64 = 64 * 1024;
 
 /// A string, or where to find it. What a reference leads to is a secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Text {
     Plain(String),
     /// The name of an environment variable.
@@ -127,6 +128,17 @@ impl<'de> Visitor<'de> for TextVisitor {
             }
         }
         found.ok_or_else(|| de::Error::invalid_length(0, &self))
+    }
+}
+
+/// An address may hold a password.
+impl fmt::Debug for Text {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain(text) => formatter.debug_tuple("Plain").field(&mask_url(text)).finish(),
+            Self::Env(name) => formatter.debug_tuple("Env").field(name).finish(),
+            Self::File(path) => formatter.debug_tuple("File").field(path).finish(),
+        }
     }
 }
 

@@ -72,7 +72,7 @@ fn is_secret(key: &str) -> bool {
 }
 
 /// An address without what may be a secret in it: user, password and query.
-fn mask_url(text: &str) -> String {
+pub(crate) fn mask_url(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, rest) = rest.split_at(end);

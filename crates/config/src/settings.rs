@@ -253,7 +253,7 @@ pub struct Agent {
 }
 
 /// `[agents.NAME.tools.TOOL]`: permissions for the host, everything else for the plugin.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
 pub struct ToolSection {
     /// Operations that need no question; with it everything else is asked. `*` is every operation.
@@ -264,6 +264,18 @@ pub struct ToolSection {
     pub deny: Vec<String>,
     #[serde(flatten)]
     pub config: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Without the values of the plugin's own settings: nobody here knows which are secrets.
+impl fmt::Debug for ToolSection {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ToolSection")
+            .field("allow", &self.allow)
+            .field("deny", &self.deny)
+            .field("config", &self.config.keys().collect::<Vec<_>>())
+            .finish()
+    }
 }
 
 /// A name like `code-review`: a lower-case letter, then lower-case letters, digits and `-`. Environment variables

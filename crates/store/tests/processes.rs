@@ -1,6 +1,6 @@
 //! The store when its process dies, and when the disk is full. The writers are this test binary, started again.
 
-#![cfg(unix)]
+#![cfg(target_os = "linux")]
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -317,7 +317,16 @@ async fn a_step_waits_for_another_writer() {
     let committed = journal.committed();
     transaction.rollback().await.unwrap();
     committed.await.unwrap();
-    assert_eq!(journal.load().await.unwrap(), [note("first"), note("second")]);
+    // A reader that does not end is in nobody's way.
+    let mut transaction = other.begin().await.unwrap();
+    let before: i64 =
+        sqlx::query_scalar("SELECT COUNT(*) FROM entries").fetch_one(&mut *transaction).await.unwrap();
+    journal.append(note("third"));
+    journal.committed().await.unwrap();
+    let after: i64 =
+        sqlx::query_scalar("SELECT COUNT(*) FROM entries").fetch_one(&mut *transaction).await.unwrap();
+    assert_eq!((before, after), (2, 2));
+    assert_eq!(journal.load().await.unwrap(), [note("first"), note("second"), note("third")]);
 }
 
 #[tokio::test]

@@ -1,0 +1,166 @@
+//! Which layer wins, and what it tells about itself.
+
+use std::path::Path;
+
+use foehn_config::render::render;
+use insta::assert_snapshot;
+
+use crate::{PROJECT, Place, USER, user};
+
+#[test]
+fn without_anything_there_are_defaults() {
+    let place = Place::new(&[]);
+    let loaded = place.load().unwrap();
+    let shown: Vec<String> =
+        render(&loaded).unwrap().iter().map(|row| format!("{} = {}", row.key, row.value)).collect();
+    assert_snapshot!(shown.join("\n"), @r#"
+    api_key = -
+    base_url = -
+    log.file = -
+    log.level = "warn"
+    max_output_tokens = -
+    max_retries = 3
+    max_tool_iterations = 30
+    model = -
+    offline_script = -
+    plugins.grace_seconds = 2
+    plugins.idle_seconds = 60
+    plugins.isolation = "worker"
+    plugins.max_parallel = 4
+    plugins.trust = "pinned"
+    plugins_path = ".plugins"
+    provider = "offline"
+    sandbox.cpu_seconds = -
+    sandbox.file_megabytes = -
+    sandbox.memory_megabytes = 2048
+    sandbox.open_files = -
+    sandbox.processes = -
+    sandbox.require = false
+    store.path = -
+    streaming = true
+    system_message_file = "foehn.md"
+    temperature = -
+    timeout_seconds = 120
+    trusted_folders = []
+    working_directory = ""
+    "#);
+    assert_eq!(loaded.files, Vec::<std::path::PathBuf>::new());
+    assert_eq!(loaded.store_path().unwrap(), place.path("home/.local/state/foehn/foehn.db"));
+    assert_eq!(loaded.plugins_path(), place.path("project/.plugins"));
+    assert_eq!(loaded.working_directory().into_os_string(), place.path("project").into_os_string());
+}
+
+#[test]
+fn later_layers_win_and_tell() {
+    let place = Place::new(&[
+        (USER, "model = \"user\"\nmax_retries = 1\nstreaming = false\n[agents.helper.tools.scan]\nlimit = 1\nlong = true\n"),
+        (PROJECT, "\nmodel = \"project\"\nmax_retries = 2\ntimeout_seconds = 10\n[plugins.file_rw]\nmax_parallel = 1\n"),
+    ])
+    .variable("FOEHN_MAX_RETRIES", "3")
+    .variable("FOEHN_TIMEOUT_SECONDS", "20")
+    .variable("FOEHN_PLUGINS__FILE_RW__ISOLATION", "in_process")
+    .variable("FOEHN_AGENTS__CODE_REVIEW__ENABLED_TOOLS", "scan, read_file")
+    .variable("FOEHN_AGENTS__HELPER__TOOLS__SCAN__LIMIT", "5")
+    .variable("FOEHN_AGENTS__HELPER__TOOLS__SCAN__DENY", "all")
+    .variable("FOEHN_SANDBOX__REQUIRE", "true")
+    .variable("FOEHN_TEMPERATURE", "0.5")
+    .variable("FOEHN_PROVIDER", "")
+    .variable("FOEHN_STATE_DIR", "/state")
+    .flag("--timeout", "timeout_seconds", "30")
+    .flag("--timeout", "timeout_seconds", "40");
+    assert_snapshot!(place.check(), @r#"
+    agents.code-review.enabled_tools = ["scan", "read_file"]  (environment variable FOEHN_AGENTS__CODE_REVIEW__ENABLED_TOOLS)
+    agents.helper.tools.scan.deny = ["all"]  (environment variable FOEHN_AGENTS__HELPER__TOOLS__SCAN__DENY)
+    agents.helper.tools.scan.limit = 5  (environment variable FOEHN_AGENTS__HELPER__TOOLS__SCAN__LIMIT)
+    agents.helper.tools.scan.long = true  (/home/.config/foehn/foehn.toml:6)
+    max_retries = 3  (environment variable FOEHN_MAX_RETRIES)
+    model = "project"  (/project/foehn.toml:2)
+    plugins.file-rw.isolation = "in_process"  (environment variable FOEHN_PLUGINS__FILE_RW__ISOLATION)
+    plugins.file-rw.max_parallel = 1  (/project/foehn.toml:6)
+    sandbox.require = true  (environment variable FOEHN_SANDBOX__REQUIRE)
+    streaming = false  (/home/.config/foehn/foehn.toml:3)
+    temperature = 0.5  (environment variable FOEHN_TEMPERATURE)
+    timeout_seconds = 40  (--timeout)
+    "#);
+    let loaded = place.load().unwrap();
+    assert_eq!(loaded.settings.plugins.of("file_rw"), loaded.settings.plugins.of("file-rw"));
+    assert_eq!(loaded.settings.plugins.of("file-rw").max_parallel, 1);
+    assert_eq!(loaded.files, [place.path(USER), place.path(PROJECT)]);
+}
+
+#[test]
+fn a_file_that_the_user_names_is_the_users() {
+    let mut place = Place::new(&[(PROJECT, "broken"), ("project/mine.toml", "[plugins]\ntrust = 'any'")]);
+    place.file = Some("mine.toml");
+    assert_snapshot!(place.check(), @r#"plugins.trust = "any"  (/project/mine.toml:2)"#);
+    place.file = Some("missing.toml");
+    assert_snapshot!(place.check(), @"/project/missing.toml cannot be read: there is no such file");
+}
+
+#[test]
+fn an_upper_reference_replaces_a_lower_one() {
+    let files = [(USER, "model = { file = 'model' }"), (PROJECT, "model = { env = 'MODEL' }")];
+    let place = Place::new(&files).variable("MODEL", "devstral");
+    let trusted = place.root.path().to_string_lossy().into_owned();
+    let place = place.variable("FOEHN_TRUSTED_FOLDERS", &trusted);
+    assert_snapshot!(place.check(), @r#"
+    model = { env = "MODEL" }  (/project/foehn.toml:1)
+    trusted_folders = ["/"]  (environment variable FOEHN_TRUSTED_FOLDERS)
+    "#);
+    let loaded = place.load().unwrap();
+    assert_eq!(loaded.model(&loaded.agent("default").unwrap()), Ok(Some("devstral".to_owned())));
+}
+
+/// Each commented setting of the sample is valid, and those that have a default show it.
+#[test]
+fn the_sample_is_true() {
+    let active = |line: &str| {
+        let line = line.strip_prefix("# ").unwrap_or(line);
+        let is_key = line
+            .split_once(" = ")
+            .is_some_and(|(key, _)| key.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
+        (is_key || line.starts_with('[')).then(|| line.to_owned())
+    };
+    let content: Vec<String> = foehn_config::SAMPLE.lines().filter_map(active).collect();
+    assert_snapshot!(user(&content.join("\n")).replace("/home/.config/foehn/", ""), @r#"
+    agents.default.enabled_tools = ["scan", "read_file"]  (foehn.toml:41)
+    agents.default.model = "devstral-latest"  (foehn.toml:39)
+    agents.default.provider = "mistral"  (foehn.toml:38)
+    agents.default.system_message = "Be brief."  (foehn.toml:40)
+    agents.default.tools.run_shell.allow = ["ls", "cat"]  (foehn.toml:43)
+    agents.default.tools.run_shell.deny = ["rm"]  (foehn.toml:44)
+    api_key = { env = "MISTRAL_API_KEY" }  (foehn.toml:4)
+    base_url = "http://127.0.0.1:8080/v1"  (foehn.toml:3)
+    log.file = "foehn.log"  (foehn.toml:34)
+    log.level = "warn"  (foehn.toml:33)
+    max_output_tokens = 8192  (foehn.toml:14)
+    max_retries = 3  (foehn.toml:11)
+    max_tool_iterations = 30  (foehn.toml:9)
+    model = "devstral-latest"  (foehn.toml:2)
+    offline_script = "script.toml"  (foehn.toml:5)
+    plugins.grace_seconds = 2  (foehn.toml:20)
+    plugins.idle_seconds = 60  (foehn.toml:19)
+    plugins.isolation = "worker"  (foehn.toml:18)
+    plugins.max_parallel = 4  (foehn.toml:21)
+    plugins.shell.max_parallel = 1  (foehn.toml:24)
+    plugins.shell.required = true  (foehn.toml:23)
+    plugins.trust = "pinned"  (foehn.toml:17)
+    plugins_path = ".plugins"  (foehn.toml:6)
+    provider = "offline"  (foehn.toml:1)
+    sandbox.cpu_seconds = 60  (foehn.toml:31)
+    sandbox.file_megabytes = 100  (foehn.toml:28)
+    sandbox.memory_megabytes = 2048  (foehn.toml:27)
+    sandbox.open_files = 256  (foehn.toml:29)
+    sandbox.processes = 64  (foehn.toml:30)
+    sandbox.require = false  (foehn.toml:26)
+    store.path = "foehn.db"  (foehn.toml:36)
+    streaming = true  (foehn.toml:12)
+    system_message_file = "foehn.md"  (foehn.toml:8)
+    temperature = 0.2  (foehn.toml:13)
+    timeout_seconds = 120  (foehn.toml:10)
+    trusted_folders = ["/home/work"]  (foehn.toml:15)
+    working_directory = ""  (foehn.toml:7)
+    "#);
+    assert_eq!(user(foehn_config::SAMPLE), "");
+    assert!(Path::new("src/foehn.sample.toml").exists());
+}
