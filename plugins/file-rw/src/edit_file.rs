@@ -27,11 +27,11 @@ pub struct EditFile;
 pub struct EditArgs {
     /// File to edit.
     path: String,
-    /// Text to replace, exactly as read_file shows it, without line numbers. It must be there just once.
+    /// Text to replace, exactly as read_file shows it, without line numbers; it must be there just once.
     old_text: String,
     /// Text to put there, taken literally.
     new_text: String,
-    /// Replace it everywhere.
+    /// Replace it everywhere it is.
     #[serde(default)]
     replace_all: bool,
 }

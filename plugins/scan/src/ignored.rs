@@ -10,7 +10,7 @@ use foehn_plugin_sdk::workspace::cap_std::fs::{Dir, OpenOptions, OpenOptionsExt}
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-const FILE_NAME: &str = ".gitignore";
+pub(crate) const FILE_NAME: &str = ".gitignore";
 /// A longer one is not a list of rules.
 const LARGEST_BYTES: u64 = 1024 * 1024;
 const BOM: char = '\u{FEFF}';

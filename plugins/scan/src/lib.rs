@@ -13,6 +13,7 @@ use foehn_plugin_sdk::workspace::WorkspaceError;
 
 use ignored::Ignored;
 use pattern::Pattern;
+use render::render;
 use walk::{Wanted, walk};
 
 const DEFAULT_LIMIT: usize = 500;
@@ -75,45 +76,43 @@ impl Tool for Scan {
     type Config = ScanConfig;
 
     fn run(&self, args: ScanArgs, cx: &Cx<'_, ScanConfig>) -> Result<String> {
-        if !(1..=MAX_LIMIT).contains(&args.limit) {
-            return Err(Error::invalid_arguments(format!(
-                "limit is {}; it may be 1 to {MAX_LIMIT}",
-                args.limit
-            )));
-        }
-        let pattern = args.pattern.as_deref().map(Pattern::new).transpose();
-        let pattern = pattern.map_err(|error| Error::invalid_arguments(error.to_string()))?;
-        let workspace = cx.workspace()?;
-        let start = Start::open(&workspace, &args.path)?;
-        let config = cx.config();
-        let ignored = if config.respect_gitignore && !args.include_hidden {
-            Ignored::above(workspace.dir(), start.path.as_ref())
-        } else {
-            Ignored::default()
-        };
-        let wanted = Wanted {
-            pattern: pattern.as_ref(),
-            recursive: args.recursive,
-            limit: args.limit,
-            after: args
-                .after
-                .as_deref()
-                .map(|after| workspace.resolve(after))
-                .transpose()?
-                .map(|path| path.as_path().to_owned()),
-            include_hidden: args.include_hidden,
-            skipped_directories: config.skipped_directories.iter().map(Into::into).collect(),
-            respect_gitignore: config.respect_gitignore,
-        };
-        let found = walk(&start.dir, start.path.as_ref(), ignored, &wanted, &|| cx.check())?;
-        let mut text = render::render(&found, &start.path.to_string(), args.pattern.as_deref(), &workspace);
-        if let (0, Some(plain)) =
-            (found.matching, pattern.as_ref().filter(|pattern| !pattern.has_wildcard()).and(args.pattern))
-        {
-            text.push_str(&format!("\na pattern is the whole name: `*{plain}*` finds it as a part"));
-        }
-        Ok(text)
+        // Whatever goes wrong, looking has changed nothing.
+        list(&args, cx).map_err(|error| error.executed(false))
     }
+}
+
+fn list(args: &ScanArgs, cx: &Cx<'_, ScanConfig>) -> Result<String> {
+    if !(1..=MAX_LIMIT).contains(&args.limit) {
+        return Err(Error::invalid_arguments(format!("limit is {}; it may be 1 to {MAX_LIMIT}", args.limit)));
+    }
+    let given = args.pattern.as_deref();
+    let pattern = given.map(Pattern::new).transpose();
+    let pattern = pattern.map_err(|error| Error::invalid_arguments(error.to_string()))?;
+    let workspace = cx.workspace()?;
+    let start = Start::open(&workspace, &args.path)?;
+    let after = args.after.as_deref().map(|after| workspace.resolve(after)).transpose()?;
+    let config = cx.config();
+    let wanted = Wanted {
+        pattern: pattern.as_ref(),
+        recursive: args.recursive,
+        limit: args.limit,
+        after: after.map(|path| path.as_path().to_owned()),
+        include_hidden: args.include_hidden,
+        skipped_directories: config.skipped_directories.iter().map(Into::into).collect(),
+        respect_gitignore: config.respect_gitignore && !args.include_hidden,
+    };
+    let ignored = if wanted.respect_gitignore {
+        Ignored::above(workspace.dir(), start.path.as_ref())
+    } else {
+        Ignored::default()
+    };
+    let found = walk(&start.dir, start.path.as_ref(), ignored, &wanted, &|| cx.check())?;
+    let mut text = render(&found, &start.path.to_string(), given, &workspace);
+    let is_plain = pattern.is_some_and(|pattern| !pattern.has_wildcard());
+    if let (0, true, Some(name)) = (found.matching, is_plain, given) {
+        text.push_str(&format!("\na pattern is the whole name: `*{name}*` finds it as a part"));
+    }
+    Ok(text)
 }
 
 /// The folder to list.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::workspace::cap_std::fs::{Dir, FileType, FileTypeExt};
 
-use crate::ignored::Ignored;
+use crate::ignored::{self, Ignored};
 use crate::pattern::Pattern;
 
 /// Most entries that one scan looks at.
@@ -29,9 +29,10 @@ pub(crate) struct Wanted<'a> {
     pub(crate) limit: usize,
     /// Only entries after this path, in the order of the walk.
     pub(crate) after: Option<PathBuf>,
-    /// Also what is hidden or ignored.
+    /// Also what is hidden.
     pub(crate) include_hidden: bool,
     pub(crate) skipped_directories: BTreeSet<OsString>,
+    /// Not what the `.gitignore` files exclude.
     pub(crate) respect_gitignore: bool,
 }
 
@@ -111,8 +112,9 @@ impl Walk<'_> {
             return Ok(());
         };
         names.sort();
-        let has_rules =
-            self.wanted.respect_gitignore && !self.wanted.include_hidden && self.ignored.enter(dir, path);
+        let may_have_rules =
+            self.wanted.respect_gitignore && names.iter().any(|named| named.name == ignored::FILE_NAME);
+        let has_rules = may_have_rules && self.ignored.enter(dir, path);
         for Named { name, file_type } in names {
             if self.found.stopped {
                 break;

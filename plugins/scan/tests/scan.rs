@@ -1,14 +1,15 @@
 //! What a model reads for a folder, a pattern and a limit.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 
-use foehn_plugin_sdk::wire::{Reply, ReplyKind};
-use foehn_plugin_testkit::{TempWorkspace, TestHost, Value, call, json, run};
+use foehn_plugin_sdk::wire::ReplyKind;
+use foehn_plugin_testkit::{TempWorkspace, TestHost, Value, assert_contract, call, json, run};
 use scan::{Scan, foehn_plugin};
 
 /// Most characters of this plugin's definitions; those of all standard plugins together may have 8,000.
-const DEFINITION_CHARACTERS: usize = 1_600;
+const DEFINITION_CHARACTERS: usize = 1_200;
 
 fn tree() -> TempWorkspace {
     TempWorkspace::new([
@@ -313,13 +314,15 @@ fn depth_is_bounded() {
 fn a_cancelled_scan_ends() {
     let host = TestHost::new();
     host.cancel();
-    let reply = run(Scan, json!({})).workspace(&tree()).run_on(&host);
+    let workspace = tree();
+    let reply = run(Scan, json!({})).workspace(&workspace).run_on(&host);
     assert_eq!(reply.kind, ReplyKind::Cancelled);
 }
 
 #[test]
 fn unknown_arguments_and_settings_are_refused() {
-    let reply: Reply = run(Scan, json!({"patern": "*"})).workspace(&tree()).run();
+    let workspace = tree();
+    let reply = run(Scan, json!({"patern": "*"})).workspace(&workspace).run();
     assert_eq!(
         (reply.kind, reply.message.split(", expected").next()),
         (ReplyKind::InvalidArguments, Some("`patern`: unknown field `patern`"))
@@ -332,7 +335,8 @@ fn unknown_arguments_and_settings_are_refused() {
 }
 
 #[test]
-fn the_definition_is_short() {
+fn the_definition_is_sound_and_short() {
+    assert_contract!(foehn_plugin());
     let tools = foehn_plugin().manifest().tools;
     let characters: usize = tools
         .iter()
