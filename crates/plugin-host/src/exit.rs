@@ -25,7 +25,9 @@ async fn descriptor_ended(child: u32, limit: Duration) -> bool {
     // The child is not reaped before this returns, so its number still means it.
     let Ok(handle) = pidfd_open(pid, PidfdFlags::NONBLOCK) else { return false };
     // SAFETY: the descriptor is owned by the registration and stays open and the same until that is dropped.
-    let Ok(handle) = (unsafe { AsyncFd::register_with_interest(handle, Interest::READABLE) }) else { return false };
+    let Ok(handle) = (unsafe { AsyncFd::register_with_interest(handle, Interest::READABLE) }) else {
+        return false;
+    };
     matches!(tokio::time::timeout(limit, handle.readable()).await, Ok(Ok(_)) | Err(_))
 }
 

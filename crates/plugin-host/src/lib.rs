@@ -45,7 +45,7 @@ pub use discover::Refusal;
 pub use plugin::{Listed, PluginState};
 pub use preflight::Unfit;
 pub use process::StartError;
-pub use scan::plugin_name;
+pub use scan::{plugin_files, plugin_name};
 pub use set::{Checked, PluginSet, Reloaded};
 pub use settings::{Isolation, SandboxSettings, Settings, Timeouts, TrustMode};
 pub use state::{FileState, MemoryState, StateError, StateStore};

@@ -108,7 +108,7 @@ impl Plugin {
             path: path.to_path_buf(),
             hash,
             log: PluginLog::of(name),
-            isolation: shared.settings.isolation.get(name).copied().unwrap_or_default(),
+            isolation: shared.settings.isolation_of(name),
             // A map of strings to JSON values always has a JSON form.
             config: serde_json::to_vec(&config).unwrap_or_default(),
             image: OnceCell::new_with(image),

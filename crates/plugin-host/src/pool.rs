@@ -81,7 +81,7 @@ impl Pool {
 
     fn take_idle(&self) -> Option<Worker> {
         loop {
-            let (mut worker, _) = self.lock().workers.pop()?;
+            let (worker, _) = self.lock().workers.pop()?;
             if worker.is_alive() {
                 return Some(worker);
             }

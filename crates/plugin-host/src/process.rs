@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use foehn_plugin_sdk::wire::LogLevel;
 use foehn_sandbox::{Confinement, Profile, clean_environment};
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use serde::Serialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -289,12 +290,13 @@ impl Worker {
         Ok(())
     }
 
-    /// Whether it still waits for work. Asked before a call, so that one that died meanwhile costs no call.
-    pub(crate) fn is_alive(&mut self) -> bool {
-        self.input.reserve(1);
-        match self.stream.try_read_buf(&mut self.input) {
-            Ok(read) => read > 0,
-            Err(error) => error.kind() == io::ErrorKind::WouldBlock,
+    /// Whether it still waits for work. Asked before a call, so that one that died meanwhile costs no call. Asks the
+    /// kernel and not the runtime, which has perhaps not looked since.
+    pub(crate) fn is_alive(&self) -> bool {
+        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        match rustix::net::recv(&self.stream, &mut [0_u8; 1], flags) {
+            Ok((read, _)) => read > 0,
+            Err(error) => matches!(error, Errno::AGAIN | Errno::INTR),
         }
     }
 

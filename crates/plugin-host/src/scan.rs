@@ -60,6 +60,14 @@ pub(crate) fn scan(folder: &Path) -> io::Result<Vec<Found>> {
     Ok(found)
 }
 
+/// Name and path of every plugin file of a folder, in order of name. Looks at names only.
+///
+/// # Errors
+/// The folder exists and cannot be read.
+pub fn plugin_files(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+    Ok(scan(folder)?.into_iter().map(|found| (found.name, found.path)).collect())
+}
+
 /// The name of the plugin in this file: `libfoehn_plugin_file_rw.so` and `file-rw.so` are both `file-rw`. `None` for a
 /// file that is not named like a library of this system, or is hidden.
 pub fn plugin_name(path: &Path) -> Option<String> {

@@ -90,8 +90,7 @@ impl PluginSet {
 
     /// Every file of the folder that is named like a plugin, in order of name.
     pub fn listing(&self) -> Vec<Listed> {
-        let isolation = &self.inner.shared.settings.isolation;
-        self.registry().listing(|name| isolation.get(name).copied().unwrap_or_default())
+        self.registry().listing(|name| self.inner.shared.settings.isolation_of(name))
     }
 
     /// What the operator should know beside the listing, one line each.

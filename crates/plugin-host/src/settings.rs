@@ -20,8 +20,10 @@ pub struct Settings {
     /// Root of the files that calls may touch, and the folder workers run in.
     pub workspace: PathBuf,
     pub trust: TrustMode,
-    /// Plugin name -> where it runs. Missing: [`Isolation::Worker`].
-    pub isolation: BTreeMap<String, Isolation>,
+    /// Where plugins run that are not named in `isolation_of`.
+    pub isolation: Isolation,
+    /// Plugin name -> where it runs.
+    pub isolation_of: BTreeMap<String, Isolation>,
     /// Names of plugins that the operator switched off.
     pub disabled: BTreeSet<String>,
     /// Tool name -> its own section of this agent's configuration, secrets resolved.
@@ -49,7 +51,8 @@ impl Settings {
             state_dir: state_dir.into(),
             workspace: workspace.into(),
             trust: TrustMode::default(),
-            isolation: BTreeMap::new(),
+            isolation: Isolation::default(),
+            isolation_of: BTreeMap::new(),
             disabled: BTreeSet::new(),
             tools: BTreeMap::new(),
             sandbox: SandboxSettings::default(),
@@ -58,6 +61,10 @@ impl Settings {
             worker_program: None,
             state: None,
         }
+    }
+
+    pub(crate) fn isolation_of(&self, plugin: &str) -> Isolation {
+        self.isolation_of.get(plugin).copied().unwrap_or(self.isolation)
     }
 }
 
@@ -71,6 +78,7 @@ impl std::fmt::Debug for Settings {
             .field("workspace", &self.workspace)
             .field("trust", &self.trust)
             .field("isolation", &self.isolation)
+            .field("isolation_of", &self.isolation_of)
             .field("disabled", &self.disabled)
             .field("sandbox", &self.sandbox)
             .field("timeouts", &self.timeouts)

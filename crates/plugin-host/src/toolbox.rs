@@ -1,6 +1,7 @@
 //! The set as the engine sees it, and every end of a call in one line for its reader.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use foehn_plugin_sdk::wire::{self, CallHead, Caller, ReplyKind, op};
 use foehn_ports::{
@@ -67,6 +68,7 @@ impl PluginSet {
             Err(message) => return reply::failure(OutcomeKind::Unavailable, message),
         };
         let head = self.head(request, &tool, tool.execute, request.timeout);
+        let started = Instant::now();
         let call = Call {
             op: op::EXECUTE,
             head: &head,
@@ -78,7 +80,8 @@ impl PluginSet {
             may_change: true,
         };
         let ended = self.run(&tool.plugin, call).await;
-        self.outcome(&tool.plugin, request, ended)
+        let time_is_up = started.elapsed() >= request.timeout;
+        self.outcome(&tool.plugin, request, ended, time_is_up)
     }
 
     /// The newest version of the tool. Its file may have changed since the model was told of it.
@@ -95,13 +98,7 @@ impl PluginSet {
         })
     }
 
-    fn head(
-        &self,
-        request: &ToolRequest,
-        tool: &Tool,
-        grant: Grant,
-        timeout: std::time::Duration,
-    ) -> CallHead {
+    fn head(&self, request: &ToolRequest, tool: &Tool, grant: Grant, timeout: Duration) -> CallHead {
         let workspace = match grant.files {
             wire::FileAccess::None => Default::default(),
             _ => self.inner.shared.settings.workspace.clone(),
@@ -120,13 +117,12 @@ impl PluginSet {
         }
     }
 
-    fn outcome(&self, plugin: &Plugin, request: &ToolRequest, ended: Ended) -> Outcome {
+    fn outcome(&self, plugin: &Plugin, request: &ToolRequest, ended: Ended, time_is_up: bool) -> Outcome {
         let name = &plugin.name;
         let limit = reply::duration(request.timeout);
         let grace = reply::duration(self.inner.shared.settings.timeouts.grace);
         match ended {
-            Ended::Replied { reply, stop: None } => reply::outcome(reply),
-            Ended::Replied { reply, stop: Some(stop) } => stopped(reply, stop, &limit),
+            Ended::Replied { reply, stop } => replied(reply, stop, time_is_up, &limit),
             Ended::NotBegun(Stop::Closing) => {
                 reply::failure(OutcomeKind::Unavailable, "the host is shutting down".to_owned())
             }
@@ -160,10 +156,16 @@ impl PluginSet {
     }
 }
 
-/// A call that was told to stop and answered: what it says counts, but why it stopped is known better here.
-fn stopped(reply: wire::Reply, stop: Stop, limit: &str) -> Outcome {
+/// What the plugin says counts, but when its time was up is known better here; it watches its deadline by itself, and
+/// which of both noticed first makes no difference to the reader.
+fn replied(reply: wire::Reply, stop: Option<Stop>, time_is_up: bool, limit: &str) -> Outcome {
     let mut outcome = reply::outcome(reply);
-    if outcome.kind == OutcomeKind::Cancelled && stop == Stop::TimedOut {
+    let timed_out = match outcome.kind {
+        OutcomeKind::Timeout => time_is_up,
+        OutcomeKind::Cancelled => stop == Some(Stop::TimedOut),
+        _ => false,
+    };
+    if timed_out {
         outcome.kind = OutcomeKind::Timeout;
         outcome.message = format!("no result within {limit}; it was stopped");
     }
@@ -174,7 +176,7 @@ fn classified(
     plugin: &str,
     tool: &ToolSpec,
     ended: Ended,
-    limit: std::time::Duration,
+    limit: Duration,
 ) -> Result<Classification, ToolboxError> {
     let plugin = plugin.to_owned();
     let failed = |plugin, message| Err(ToolboxError::Failed { plugin, message });
