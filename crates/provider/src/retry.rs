@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_wait_is_read_in_every_form() {
-        let date = "Sun, 06 Nov 1994 08:49:37 GMT";
+        const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
         type Headers = &'static [(&'static str, &'static str)];
         let rows: [(Headers, Option<Duration>); 8] = [
             (&[], None),
@@ -122,10 +122,10 @@ mod tests {
             (&[("retry-after", " 1.5 ")], Some(Duration::from_millis(1500))),
             (&[("retry-after-ms", "250"), ("retry-after", "9")], Some(Duration::from_millis(250))),
             (
-                &[("retry-after", "Sun, 06 Nov 1994 08:50:07 GMT"), ("date", date)],
+                &[("retry-after", "Sun, 06 Nov 1994 08:50:07 GMT"), ("date", DATE)],
                 Some(Duration::from_secs(30)),
             ),
-            (&[("retry-after", date)], Some(Duration::ZERO)),
+            (&[("retry-after", DATE)], Some(Duration::ZERO)),
             (&[("retry-after", "-5")], Some(Duration::ZERO)),
             (&[("retry-after", "soon")], None),
         ];

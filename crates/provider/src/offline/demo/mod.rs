@@ -30,6 +30,8 @@ const MOST_CALLS: usize = 4;
 /// One result with the tool that gave it.
 struct Given<'a> {
     tool: &'a str,
+    /// Empty when the tool is no longer offered.
+    description: &'a str,
     content: &'a str,
     is_error: bool,
 }
@@ -86,7 +88,9 @@ fn conversation(request: &ModelRequest) -> (&str, Vec<Given<'_>>) {
                 asked = text;
             }
             Message::Tool { tool, content, is_error, .. } => {
-                given.push(Given { tool, content, is_error: *is_error });
+                let offered = request.tools.iter().find(|offered| offered.name == *tool);
+                let description = offered.map_or("", |offered| offered.description.as_str());
+                given.push(Given { tool, description, content, is_error: *is_error });
             }
             Message::Assistant(_) => {}
         }

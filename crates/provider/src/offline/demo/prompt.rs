@@ -28,7 +28,7 @@ pub(super) struct Prompt {
 const BARE_FILES: [&str; 5] = ["Makefile", "Dockerfile", "README", "LICENSE", "Justfile"];
 
 /// Words after which a folder is named.
-const FOLDER_WORDS: [&str; 6] = ["in", "under", "below", "inside", "within", "of"];
+const FOLDER_WORDS: [&str; 5] = ["in", "under", "below", "inside", "within"];
 
 impl Prompt {
     pub(super) fn read(text: &str) -> Self {
@@ -55,6 +55,10 @@ impl Prompt {
             }
             let stems = lower.split(|letter: char| !letter.is_alphanumeric()).filter(|part| !part.is_empty());
             prompt.stems.extend(stems.map(stem));
+        }
+        // "What does README.md say?" names no deed, but there is only one to do with a file, or with a folder.
+        if let Some(path) = prompt.paths.first().filter(|_| words.first().is_some_and(|word| is_what(word))) {
+            prompt.stems.push(if path.contains('.') { "read" } else { "list" }.to_owned());
         }
         let has = |wanted: &[&str]| prompt.stems.iter().any(|stem| wanted.contains(&stem.as_str()));
         prompt.order = if has(&["largest", "biggest", "longest", "heaviest", "bigger", "larger"]) {
@@ -130,6 +134,10 @@ fn unquoted(text: &str) -> (Vec<String>, String) {
     (quoted, bare)
 }
 
+fn is_what(word: &str) -> bool {
+    matches!(word.to_lowercase().as_str(), "what" | "what's" | "whats")
+}
+
 fn trimmed(word: &str) -> &str {
     word.trim_end_matches([',', '.', ';', ':', '!', '?', ')']).trim_start_matches(['(', ','])
 }
@@ -172,7 +180,12 @@ mod tests {
     #[test]
     fn paths_quotes_and_words_are_told_apart() {
         check("Read src/main.rs, please.", &["src/main.rs"], &[], &["read", "please"]);
-        check("what's in `a b.txt` and notes.md?", &["notes.md"], &["a b.txt"], &["what", "s", "in", "and"]);
+        check(
+            "what's in `a b.txt` and notes.md?",
+            &["notes.md"],
+            &["a b.txt"],
+            &["what", "s", "in", "and", "read"],
+        );
         check("list files in src", &["src"], &[], &["list", "file", "in"]);
         check("list the files in the project", &[], &[], &["list", "the", "file", "in", "the", "project"]);
         check("Create \"x.txt\" with 'hi'", &["x.txt"], &["x.txt", "hi"], &["create", "with"]);

@@ -20,7 +20,7 @@ pub(super) fn answer(prompt: &Prompt, given: &[Given<'_>]) -> String {
         if !answer.is_empty() {
             answer.push_str("\n\n");
         }
-        answer.push_str(&one(prompt, given.tool, &result));
+        answer.push_str(&one(prompt, given, &result));
     }
     answer
 }
@@ -44,16 +44,27 @@ pub(super) fn help(tools: &[ToolDefinition]) -> String {
     help
 }
 
-fn one(prompt: &Prompt, tool: &str, result: &Result<'_>) -> String {
+fn one(prompt: &Prompt, given: &Given<'_>, result: &Result<'_>) -> String {
+    let tool = given.tool;
     if !result.ok {
         let message = if result.message.is_empty() { result.text() } else { result.message.clone() };
         return format!("`{tool}` did not do it: {}", shortened(&message));
     }
     let rows = rows(prompt, result);
     let mut told = match prompt.order {
-        Some(order) if !rows.is_empty() => ordered(prompt, order, rows, result),
+        Some(order) if !rows.is_empty() => {
+            let text = result.text();
+            let in_bytes = given.description.contains("byte") || text.contains("byte");
+            let mut told = ordered(prompt, order, rows, in_bytes);
+            if let Some(first) =
+                text.lines().next().filter(|first| !first.contains('\t') && is_partial(first))
+            {
+                let _ = write!(told, "\n\nThis is not all: {first}");
+            }
+            told
+        }
         _ if prompt.counts && !rows.is_empty() => {
-            format!("There are {} in what `{tool}` found.", grouped(rows.len() as u64))
+            format!("There are {} in what `{tool}` found.", rows.len())
         }
         _ => {
             let text = shortened(&result.text());
@@ -70,6 +81,11 @@ fn one(prompt: &Prompt, tool: &str, result: &Result<'_>) -> String {
     told
 }
 
+/// Whether a header says that its list goes on elsewhere.
+fn is_partial(header: &str) -> bool {
+    ["more", "stopped", "truncated", "continue"].iter().any(|word| header.contains(word))
+}
+
 /// The rows that the request is about.
 fn rows(prompt: &Prompt, result: &Result<'_>) -> Vec<Row> {
     let files: Vec<Row> = result.rows().into_iter().filter(|row| !row.label.ends_with('/')).collect();
@@ -82,7 +98,7 @@ fn rows(prompt: &Prompt, result: &Result<'_>) -> Vec<Row> {
     if source.is_empty() { files } else { source }
 }
 
-fn ordered(prompt: &Prompt, order: Order, mut rows: Vec<Row>, result: &Result<'_>) -> String {
+fn ordered(prompt: &Prompt, order: Order, mut rows: Vec<Row>, in_bytes: bool) -> String {
     rows.sort_by(|left, right| {
         let by_number = match order {
             Order::Largest => right.number.cmp(&left.number),
@@ -98,26 +114,12 @@ fn ordered(prompt: &Prompt, order: Order, mut rows: Vec<Row>, result: &Result<'_
         Order::Smallest => "smallest",
     };
     let kind = if prompt.about_source { "source files" } else { "files" };
-    let unit =
-        if result.text().contains("byte") || result.text().contains("\"size\"") { " bytes" } else { "" };
-    let mut told = format!("The {shown} {word} of {} {kind}:\n", grouped(rows.len() as u64));
+    let unit = if in_bytes { " bytes" } else { "" };
+    let mut told = format!("The {shown} {word} of {} {kind}:\n", rows.len());
     for (position, row) in rows.iter().take(shown).enumerate() {
-        let _ = write!(told, "\n{}. {}, {}{unit}", position + 1, row.label, grouped(row.number));
+        let _ = write!(told, "\n{}. {}, {}{unit}", position + 1, row.label, row.number);
     }
     told
-}
-
-/// `1234567` as `1,234,567`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 fn shortened(text: &str) -> String {

@@ -14,58 +14,76 @@ fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> 
     }
 }
 
+/// The built-in tools in their own words.
 fn tools() -> Vec<ToolDefinition> {
     let text = || json!({"type":"string"});
+    let maybe = |kind: &str| json!({"type":[kind,"null"]});
+    let mut dotnet = tool(
+        "dotnet",
+        "Run a dotnet subcommand. Safer than run_shell: prefer it for .NET work. Options that run other programs, response \
+         files and paths outside the workspace are refused.",
+        json!({
+            "subcommand": {"$ref":"#/$defs/Subcommand"},
+            "arguments": {"type":"array","items":{"type":"string"},"default":[]},
+            "timeout_seconds": maybe("integer"),
+        }),
+        &["subcommand"],
+    );
+    dotnet.parameters["$defs"] = json!({"Subcommand":{"type":"string","enum":["new","build","run","test","restore","clean","--info"]}});
     vec![
-        tool("create_file", "Creates a new text file.", json!({"path":text(),"content":text()}), &["path", "content"]),
-        tool("delete_file", "Deletes one file.", json!({"path":text()}), &["path"]),
         tool(
-            "dotnet",
-            "Runs a .NET SDK command: new, build, run, test.",
-            json!({
-                "subcommand": {"$ref":"#/$defs/S"},
-                "arguments": {"type":"array","items":{"type":"string"}},
-            }),
-            &["subcommand"],
+            "create_file",
+            "Make a new file. Fails if the path exists.",
+            json!({"path":text(),"content":text()}),
+            &["path", "content"],
         ),
+        tool("delete_file", "Delete one file. Never a folder.", json!({"path":text()}), &["path"]),
+        dotnet,
         tool(
             "edit_file",
-            "Replaces an exact text in a file once.",
-            json!({"path":text(),"old_text":text(),"new_text":text(),"replace_all":{"type":["boolean","null"]}}),
+            "Replace an exact text in a file. Line ends are kept as the file has them. Answers with the changed lines.",
+            json!({"path":text(),"old_text":text(),"new_text":text(),"replace_all":{"type":"boolean","default":false}}),
             &["path", "old_text", "new_text"],
         ),
         tool(
             "read_file",
-            "Reads a text file with line numbers.",
-            json!({"path":text(),"start_line":{"type":["integer","null"]},"end_line":{"type":["integer","null"]}}),
+            "Read a text file. After a header each line comes as `NUMBER|TEXT`; TEXT is exact, tabs and all. The header \
+             says how to go on with a long file.",
+            json!({"path":text(),"start_line":{"type":"integer","default":1,"minimum":1},"end_line":maybe("integer")}),
             &["path"],
         ),
         tool(
             "run_shell",
-            "Runs a command line in the workspace.",
-            json!({"command":text(),"timeout_seconds":{"type":["integer","null"]},"working_directory":{"type":["string","null"]}}),
+            "Run a command line. Each call is a new shell without input or terminal: a cd or variable does not last. \
+             Answers with exit code and output (stdout and stderr).",
+            json!({
+                "command": text(),
+                "working_directory": {"type":"string","default":"."},
+                "timeout_seconds": maybe("integer"),
+            }),
             &["command"],
         ),
         tool(
             "scan",
-            "Lists files and directories below a path, with kinds and sizes.",
+            "List files and folders, sorted, one a line: the size in bytes or the kind, a tab, the path in the workspace. \
+             Says what was left out.",
             json!({
-                "path":{"anyOf":[{"type":"string"},{"type":"null"}]},
-                "pattern":{"type":["string","null"]},
-                "recursive":{"type":["boolean","null"]},
-                "limit":{"type":["integer","null"],"maximum":5000},
+                "path": {"type":"string","default":"."},
+                "pattern": maybe("string"),
+                "recursive": {"type":"boolean","default":true},
+                "limit": {"type":"integer","default":500,"minimum":1,"maximum":5000},
+                "after": maybe("string"),
+                "include_hidden": {"type":"boolean","default":false},
             }),
             &[],
         ),
+        tool(
+            "write_file",
+            "Replace the whole content of an existing file. Refused if the file changed since it was read.",
+            json!({"path":text(),"content":text()}),
+            &["path", "content"],
+        ),
     ]
-    .into_iter()
-    .map(|mut tool| {
-        if tool.name == "dotnet" {
-            tool.parameters["$defs"] = json!({"S":{"type":"string","enum":["new","build","run","test","--info"]}});
-        }
-        tool
-    })
-    .collect()
 }
 
 fn request(prompt: &str, results: &[(&str, &str)]) -> ModelRequest {
@@ -119,6 +137,8 @@ fn a_tool_is_chosen_and_filled_from_the_text() {
         &[("scan", json!({"pattern":"*.rs","recursive":true,"limit":5000}))],
     );
     check("read README.md", &[("read_file", json!({"path":"README.md"}))]);
+    check("What does docs/notes.md say?", &[("read_file", json!({"path":"docs/notes.md"}))]);
+    check("What is in src?", &[("scan", json!({"path":"src"}))]);
     check("What does `docs/a b.md` say? Show notes.txt", &[("read_file", json!({"path":"notes.txt"}))]);
     check(
         "read a.txt and b.txt",
@@ -143,6 +163,12 @@ fn a_tool_is_chosen_and_filled_from_the_text() {
         "replace `foo` with `bar` in src/lib.rs",
         &[("edit_file", json!({"path":"src/lib.rs","old_text":"foo","new_text":"bar"}))],
     );
+    check("build src with dotnet", &[("dotnet", json!({"subcommand":"build"}))]);
+    check("overwrite a.txt with `new text`", &[("write_file", json!({"path":"a.txt","content":"new text"}))]);
+    check(
+        "Which files in src are the biggest?",
+        &[("scan", json!({"path":"src","recursive":true,"limit":5000}))],
+    );
     check("dotnet --info", &[("dotnet", json!({"subcommand":"--info"}))]);
     check(
         "run `dotnet build src --no-restore`",
@@ -156,7 +182,7 @@ fn what_fits_no_tool_is_said_and_nothing_is_called() {
         check(prompt, &[]);
     }
     let told = answer(&request("hello", &[])).text;
-    assert!(told.contains("- `read_file`: Reads a text file with line numbers\n"), "{told}");
+    assert!(told.contains("- `read_file`: Read a text file\n"), "{told}");
 }
 
 fn told(prompt: &str, results: &[(&str, &str)]) -> String {
@@ -171,28 +197,32 @@ fn told(prompt: &str, results: &[(&str, &str)]) -> String {
 fn the_largest_come_from_the_result_and_not_from_its_order() {
     let rows: String = (1..=7).map(|n| format!("{}\\tsrc/f{n}.rs\\n", n * 1000)).collect();
     let result = format!(
-        "{{\"ok\":true,\"result\":\"9 files, sizes in bytes\\n99999\\tCargo.lock\\ndir\\tsrc/\\n{rows}\",\"notes\":[\"2 \
+        "{{\"ok\":true,\"result\":\"9 entries in `.`; these are 1 to 9, for more set after to \\\"z\\\"\\n99999\\tCargo.lock\\ndir\\tsrc/\\n{rows}\",\"notes\":[\"2 \
          hidden entries skipped\"]}}"
     );
-    insta::assert_snapshot!(told("Which source files here are the largest?", &[("scan", &result)]), @"
+    insta::assert_snapshot!(told("Which source files here are the largest?", &[("scan", &result)]), @r#"
     The 5 largest of 7 source files:
 
-    1. src/f7.rs, 7,000 bytes
-    2. src/f6.rs, 6,000 bytes
-    3. src/f5.rs, 5,000 bytes
-    4. src/f4.rs, 4,000 bytes
-    5. src/f3.rs, 3,000 bytes
+    1. src/f7.rs, 7000 bytes
+    2. src/f6.rs, 6000 bytes
+    3. src/f5.rs, 5000 bytes
+    4. src/f4.rs, 4000 bytes
+    5. src/f3.rs, 3000 bytes
+
+    This is not all: 9 entries in `.`; these are 1 to 9, for more set after to "z"
 
     Note: 2 hidden entries skipped
-    ");
-    insta::assert_snapshot!(told("the 2 smallest files?", &[("scan", &result)]), @"
+    "#);
+    insta::assert_snapshot!(told("the 2 smallest files?", &[("scan", &result)]), @r#"
     The 2 smallest of 8 files:
 
-    1. src/f1.rs, 1,000 bytes
-    2. src/f2.rs, 2,000 bytes
+    1. src/f1.rs, 1000 bytes
+    2. src/f2.rs, 2000 bytes
+
+    This is not all: 9 entries in `.`; these are 1 to 9, for more set after to "z"
 
     Note: 2 hidden entries skipped
-    ");
+    "#);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::prompt::Prompt;
 
 /// Words for one thing. A request that uses one of them means the others too, a little less.
 const SYNONYMS: [&[&str]; 8] = [
-    &["read", "open", "show", "print", "display", "cat", "view", "content", "say"],
+    &["read", "open", "show", "print", "display", "cat", "view", "content"],
     &["list", "which", "many", "find", "scan", "tree", "where", "folder", "directory"],
     &[
         "size", "large", "largest", "big", "biggest", "small", "smallest", "long", "longest", "heaviest",

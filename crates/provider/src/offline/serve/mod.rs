@@ -2,7 +2,7 @@
 //! other client can be driven. It records what it was sent and can be as strict as the strictest server.
 //!
 //! By the path: `…/chat/completions`, `…/messages` (Anthropic), `…:generateContent` and `…:streamGenerateContent`
-//! (Gemini), `…/models`. It is a test instrument: no TLS, no key is checked, and it binds loopback unless told otherwise.
+//! (Gemini), `…/models`. It is a test instrument: no TLS, no key is checked, and [`Server`] binds nothing but loopback.
 
 mod anthropic;
 mod connection;
@@ -10,8 +10,9 @@ mod gemini;
 mod openai;
 mod strict;
 
-use std::io;
+use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -51,6 +52,8 @@ struct Shared {
     requests: Mutex<Vec<Recorded>>,
     connections: AtomicUsize,
     hang_ups: watch::Sender<usize>,
+    /// Where each request is appended to as one line of JSON, before it is answered.
+    record: Option<PathBuf>,
 }
 
 /// An answer as a vendor writes it. The pieces of a stream are whole event texts.
@@ -75,7 +78,7 @@ impl Server {
     pub async fn start(script: Script) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared::new(script));
+        let shared = Arc::new(Shared::new(script, None));
         let task = tokio::spawn(accept(listener, Arc::clone(&shared)));
         Ok(Self { address, shared, task })
     }
@@ -86,7 +89,7 @@ impl Server {
 
     /// The base URL for clients that want one ending in `/v1`.
     pub fn url(&self) -> String {
-        format!("http://{}/v1", self.address)
+        base_url(self.address)
     }
 
     /// Every request so far, oldest first.
@@ -122,25 +125,60 @@ impl Recorded {
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_default()
     }
+
+    /// Keys that a client sent are left out: the record is for reading.
+    fn append_to(&self, file: &Path) -> io::Result<()> {
+        let headers: serde_json::Map<String, Value> = self
+            .headers
+            .iter()
+            .filter(|(name, _)| !matches!(name.as_str(), "authorization" | "x-api-key" | "x-goog-api-key"))
+            .map(|(name, value)| (name.clone(), value.clone().into()))
+            .collect();
+        let line = serde_json::json!({
+            "method": self.method, "path": self.path, "headers": headers, "body": self.json(),
+        });
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file)?;
+        writeln!(file, "{line}")
+    }
 }
 
 impl Shared {
-    fn new(script: Script) -> Self {
+    fn new(script: Script, record: Option<PathBuf>) -> Self {
         Self {
             player: Player::new(script),
             requests: Mutex::default(),
             connections: AtomicUsize::new(0),
             hang_ups: watch::Sender::new(0),
+            record,
         }
+    }
+
+    fn keep(&self, request: Recorded) -> io::Result<()> {
+        if let Some(file) = &self.record {
+            request.append_to(file)?;
+        }
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+        Ok(())
     }
 }
 
-/// Serves `script` at `address` until the future is dropped. `ready` is told the address that was bound.
-pub async fn serve(script: Script, address: SocketAddr, ready: impl FnOnce(SocketAddr)) -> io::Result<()> {
+/// Serves `script` at `address` until the future is dropped. `ready` is told the base URL once it can be reached. With
+/// `record`, each request is appended to that file before it is answered: one line of JSON with `method`, `path`,
+/// `headers` (without keys) and `body`.
+pub async fn serve(
+    script: Script,
+    address: SocketAddr,
+    record: Option<PathBuf>,
+    ready: impl FnOnce(String),
+) -> io::Result<()> {
     let listener = TcpListener::bind(address).await?;
-    ready(listener.local_addr()?);
-    accept(listener, Arc::new(Shared::new(script))).await;
+    ready(base_url(listener.local_addr()?));
+    accept(listener, Arc::new(Shared::new(script, record))).await;
     Ok(())
+}
+
+fn base_url(address: SocketAddr) -> String {
+    format!("http://{address}/v1")
 }
 
 async fn accept(listener: TcpListener, shared: Arc<Shared>) {
@@ -180,7 +218,7 @@ async fn answer(connection: &mut Connection, shared: &Shared, request: Recorded)
     let body = request.json();
     let path = request.path.clone();
     let route = path.split('?').next().unwrap_or_default().to_owned();
-    shared.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+    shared.keep(request)?;
     let (format, streaming) = if route.ends_with("/chat/completions") {
         (Format::OpenAi, body.get("stream") == Some(&Value::Bool(true)))
     } else if route.ends_with("/messages") {
