@@ -1,0 +1,221 @@
+//! What was typed. This module knows words and flags, not what they mean: resolving them against the configuration is
+//! [`crate::setup`]'s.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Host for LLM agents whose tools are native plugins.
+///
+/// Without a key or a configuration it runs on an offline stand-in that needs no network. Put a key into the
+/// environment (for instance MISTRAL_API_KEY) or a provider into foehn.toml to use a real model.
+#[derive(Debug, Parser)]
+#[command(name = "foehn", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0    answered, or the command did its work
+  1    failed
+  2    wrong usage or configuration
+  3    stopped by a limit
+  4    a call was declined because nobody was there to approve it
+  130  cancelled";
+
+/// Flags of every command. Each overrides the environment, which overrides the project's file, which overrides the
+/// user's.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Global {
+    /// Folder to work in [default: the current one]
+    #[arg(long, short = 'C', global = true, value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+
+    /// Read this project file instead of foehn.toml (or .json, .yaml) of the working folder
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Folder with the compiled plugins [default: .plugins]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) plugins: Option<PathBuf>,
+
+    /// Agent of the configuration to use [default: default]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run one prompt to its final answer
+    Run(RunArgs),
+    /// Talk, line by line
+    Chat(ChatArgs),
+    /// List, inspect and trust plugins
+    #[command(subcommand)]
+    Plugins(PluginsCommand),
+    /// List tools, or call one as a model would
+    #[command(subcommand)]
+    Tools(ToolsCommand),
+    /// Show the settings in force and where each comes from
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// List the stored sessions of this folder
+    Sessions {
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check this machine: sandbox, plugins, provider, folders
+    Doctor {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a completion script
+    Completions { shell: clap_complete::Shell },
+    /// Serve a model script over HTTP on loopback, for tests of clients
+    #[command(hide = true)]
+    ScriptServer {
+        script: PathBuf,
+        /// 0 takes a free port; the address is printed
+        #[arg(long, default_value_t = 0)]
+        port: u16,
+        /// Append each request to this file, one line of JSON each
+        #[arg(long, value_name = "FILE")]
+        requests: Option<PathBuf>,
+    },
+}
+
+/// Which model answers.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ModelArgs {
+    /// offline, mistral, openai, anthropic, gemini or openai-compatible
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+
+    /// Model name [default: the provider's]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+
+    /// Address of the server, with or without /v1
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+
+    /// Script of answers for the offline stand-in
+    #[arg(long, value_name = "FILE")]
+    pub(crate) offline_script: Option<PathBuf>,
+
+    /// Wait for whole answers instead of streaming them
+    #[arg(long)]
+    pub(crate) no_stream: bool,
+
+    /// Most model calls of one prompt
+    #[arg(long, value_name = "N")]
+    pub(crate) max_tool_iterations: Option<u32>,
+}
+
+/// Which conversation goes on.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct SessionArgs {
+    /// Go on with this session
+    #[arg(long, value_name = "ID", conflicts_with = "continue_latest")]
+    pub(crate) session: Option<String>,
+
+    /// Go on with the latest session of this folder
+    #[arg(long = "continue")]
+    pub(crate) continue_latest: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct RunArgs {
+    /// What to do; `-` reads it from stdin
+    pub(crate) prompt: String,
+
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+
+    /// Print one JSON event a line on stdout, nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Approve every call that would be asked about, in this run
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ChatArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PluginsCommand {
+    /// Every file of the plugin folder with its state
+    List {
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// All that one plugin declares
+    Inspect {
+        name: String,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Accept plugins as they are now, by hash; nothing of an unaccepted plugin is ever executed
+    Trust {
+        #[arg(required = true)]
+        names: Vec<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// Every tool that the agent may call
+    List {
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run one tool through the same contract, rules and worker as a model's call, and print what a model would read
+    Call {
+        name: String,
+        /// Arguments as JSON
+        #[arg(default_value = "{}")]
+        arguments: String,
+        /// Approve the call if it would be asked about
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Every setting, its value and its origin; secrets are never shown
+    Show {
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_definition_is_sound() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,277 @@
+//! From what was typed and configured to what it means: folders, model, plugins and the agent's profile.
+//!
+//! Everything is resolved here once; commands get values, not layers.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use foehn_config::settings::{Isolation as ConfiguredIsolation, Trust as ConfiguredTrust};
+use foehn_config::{
+    AgentSettings, DEFAULT_AGENT, Environment, ExposeSecret as _, Flag, Loaded, Request, SystemMessage,
+};
+use foehn_engine::{AgentProfile, Limits};
+use foehn_plugin_host::{Isolation, PluginSet, SandboxSettings, Timeouts, TrustMode};
+use foehn_policy::Rules;
+use foehn_ports::Model;
+use foehn_store::Store;
+use serde_json::Value;
+
+use crate::cli::{Global, ModelArgs};
+use crate::logging::{self, Secrets};
+
+/// What an agent is told when no `foehn.md` is there.
+const DEFAULT_SYSTEM_MESSAGE: &str = include_str!("../../foehn.md");
+
+/// The invocation, resolved.
+pub(crate) struct Setup {
+    pub(crate) loaded: Loaded,
+    /// Where tools work, absolute.
+    pub(crate) directory: PathBuf,
+    pub(crate) state_dir: PathBuf,
+    pub(crate) agent: String,
+    secrets: Secrets,
+}
+
+/// Something the user wrote is wrong: the command line or the configuration. Exit code 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct UsageError(pub(crate) String);
+
+impl Setup {
+    /// Reads the configuration under the flags, and starts the log.
+    pub(crate) fn resolve(global: &Global, model: &ModelArgs) -> Result<Self> {
+        let environment = Environment::of_process();
+        let mut folder =
+            std::env::current_dir().context("the current folder cannot be read; it may be deleted")?;
+        if let Some(directory) = &global.directory {
+            folder.push(directory);
+            if !folder.is_dir() {
+                return Err(usage(format!("--directory {}: there is no such folder", directory.display())));
+            }
+        }
+        let request =
+            Request { folder, environment, file: global.config.clone(), flags: flags(global, model) };
+        let loaded = foehn_config::load(request).map_err(usage)?;
+        let directory = loaded.working_directory();
+        if !directory.is_dir() {
+            return Err(usage(format!(
+                "working_directory {} is no folder ({})",
+                directory.display(),
+                loaded.origin("working_directory")
+            )));
+        }
+        let agent = global.agent.clone().unwrap_or_else(|| DEFAULT_AGENT.to_owned());
+        loaded.agent(&agent).map_err(usage)?;
+        let state_dir = loaded.state_dir().map_err(usage)?;
+        let secrets = Secrets::default();
+        let log = &loaded.settings.log;
+        let log_file =
+            log.file.as_ref().map_or_else(|| state_dir.join("foehn.log"), |file| loaded.folder.join(file));
+        logging::start(log_file, log.level.as_str(), secrets.clone()).map_err(usage)?;
+        Ok(Self { loaded, directory, state_dir, agent, secrets })
+    }
+
+    pub(crate) fn agent_settings(&self) -> Result<AgentSettings> {
+        self.loaded.agent(&self.agent).map_err(usage)
+    }
+
+    /// The model, checked but not yet called.
+    pub(crate) fn connect(&self) -> Result<Arc<dyn Model>> {
+        Ok(foehn_provider::connect(&self.model_settings()?)?)
+    }
+
+    pub(crate) fn model_settings(&self) -> Result<foehn_provider::Settings> {
+        let agent = self.agent_settings()?;
+        let settings = &self.loaded.settings;
+        let variables = foehn_provider::providers()
+            .iter()
+            .find(|provider| provider.name == agent.provider)
+            .map_or(&[][..], |provider| provider.key_variables);
+        let mut model = foehn_provider::Settings::new(agent.provider.clone());
+        if let Some(key) = self.loaded.api_key(&agent, variables).map_err(usage)? {
+            self.secrets.add(key.value.expose_secret().trim());
+            model.key_source = key.source;
+            model.api_key = Some(key.value);
+        }
+        model.model = self.loaded.model(&agent).map_err(usage)?;
+        model.base_url = self.loaded.base_url(&agent).map_err(usage)?;
+        model.timeout = Duration::from_secs(settings.timeout_seconds);
+        model.max_retries = settings.max_retries;
+        model.streaming = settings.streaming;
+        model.temperature = agent.temperature;
+        model.max_output_tokens = agent.max_output_tokens;
+        model.script = settings.offline_script.as_ref().map(|path| self.loaded.folder.join(path));
+        Ok(model)
+    }
+
+    pub(crate) fn open_store(&self) -> Result<Store> {
+        Ok(Store::open(self.loaded.store_path().map_err(usage)?)?)
+    }
+
+    /// Finds the plugins. One that is bad is listed as such and keeps nobody else from working; one that the
+    /// configuration calls required and that is not ready is an error.
+    pub(crate) async fn load_plugins(&self) -> Result<PluginSet> {
+        let plugins = PluginSet::load(self.plugin_settings()?).await;
+        let listing = plugins.listing();
+        for (name, plugin) in &self.loaded.settings.plugins.each {
+            if !plugin.required {
+                continue;
+            }
+            let found = listing.iter().find(|listed| listed.name == *name);
+            let ready = found.is_some_and(|listed| listed.state == foehn_plugin_host::PluginState::Ready);
+            if !ready {
+                let why = found.map_or_else(
+                    || format!("there is no such plugin in {}", self.loaded.plugins_path().display()),
+                    |listed| crate::command::plugins::state_words(&listed.state).1,
+                );
+                anyhow::bail!("the required plugin `{name}` is not ready: {why}");
+            }
+        }
+        Ok(plugins)
+    }
+
+    pub(crate) fn plugin_settings(&self) -> Result<foehn_plugin_host::Settings> {
+        let settings = &self.loaded.settings;
+        let agent = self.agent_settings()?;
+        let mut host =
+            foehn_plugin_host::Settings::new(self.loaded.plugins_path(), &self.state_dir, &self.directory);
+        host.trust = match settings.plugins.trust {
+            ConfiguredTrust::Pinned => TrustMode::Pinned,
+            ConfiguredTrust::Prompt => TrustMode::Prompt,
+            ConfiguredTrust::Any => TrustMode::Any,
+        };
+        host.isolation = isolation(settings.plugins.isolation);
+        host.isolation_of = settings
+            .plugins
+            .each
+            .keys()
+            .map(|name| (name.clone(), isolation(settings.plugins.of(name).isolation)))
+            .collect();
+        host.sandbox = SandboxSettings {
+            require: settings.sandbox.require,
+            address_space: settings.sandbox.memory_megabytes.map(|megabytes| megabytes << 20),
+            ..SandboxSettings::default()
+        };
+        host.timeouts = Timeouts {
+            grace: Duration::from_secs(settings.plugins.grace_seconds),
+            idle: Duration::from_secs(settings.plugins.idle_seconds),
+            ..Timeouts::default()
+        };
+        host.max_parallel = usize::try_from(settings.plugins.max_parallel).unwrap_or(usize::MAX);
+        for tool in agent.tools.keys() {
+            let (config, secrets) = agent.tool_config(tool, &self.loaded.environment).map_err(usage)?;
+            for secret in secrets {
+                self.secrets.add(secret.expose_secret());
+            }
+            if !config.is_empty() {
+                host.tools.insert(tool.clone(), Value::Object(config));
+            }
+        }
+        Ok(host)
+    }
+
+    /// What makes the agent, with what the loaded plugins want it to know.
+    pub(crate) fn agent_profile(&self, plugins: &PluginSet) -> Result<AgentProfile> {
+        let settings = &self.loaded.settings;
+        let agent = self.agent_settings()?;
+        let mut system = self.system_message(&agent)?;
+        for listed in plugins.listing() {
+            if let Some(manifest) = listed.manifest {
+                append_plugin_words(&mut system, &listed.name, &manifest.instructions, &manifest.constraints);
+            }
+        }
+        let rules: BTreeMap<String, Rules> = agent
+            .tools
+            .iter()
+            .map(|(tool, section)| {
+                let rules = Rules { allow: section.allow.clone(), deny: section.deny.clone(), default: None };
+                (tool.clone(), rules)
+            })
+            .collect();
+        Ok(AgentProfile {
+            name: agent.name.clone(),
+            system,
+            rules,
+            limits: Limits {
+                max_steps: agent.max_tool_iterations,
+                call_timeout: Duration::from_secs(settings.timeout_seconds),
+                parallel: usize::try_from(settings.plugins.max_parallel).unwrap_or(usize::MAX),
+                ..Limits::default()
+            },
+            max_output_tokens: agent.max_output_tokens,
+            temperature: agent.temperature,
+            ..AgentProfile::default()
+        })
+    }
+
+    /// Who started this: the user of the terminal, as the system names them.
+    pub(crate) fn caller(&self) -> Option<String> {
+        ["USER", "LOGNAME"]
+            .iter()
+            .find_map(|name| self.loaded.environment.get(name).ok().flatten().map(str::to_owned))
+            .or_else(|| Some("operator".to_owned()))
+    }
+
+    fn system_message(&self, agent: &AgentSettings) -> Result<String> {
+        match &agent.system_message {
+            SystemMessage::Text(text) => Ok(text.clone()),
+            SystemMessage::File { path, optional } => match std::fs::read_to_string(path) {
+                Ok(text) => Ok(text),
+                Err(error) if *optional && error.kind() == std::io::ErrorKind::NotFound => {
+                    Ok(DEFAULT_SYSTEM_MESSAGE.to_owned())
+                }
+                Err(error) => {
+                    Err(usage(format!("the system message {} cannot be read: {error}", path.display())))
+                }
+            },
+        }
+    }
+}
+
+fn append_plugin_words(system: &mut String, name: &str, instructions: &str, constraints: &[String]) {
+    if instructions.is_empty() && constraints.is_empty() {
+        return;
+    }
+    system.push_str(&format!("\n\n## Tools of `{name}`\n"));
+    if !instructions.is_empty() {
+        system.push_str(instructions.trim_end());
+        system.push('\n');
+    }
+    for constraint in constraints {
+        system.push_str(&format!("- {constraint}\n"));
+    }
+}
+
+fn isolation(configured: ConfiguredIsolation) -> Isolation {
+    match configured {
+        ConfiguredIsolation::Worker => Isolation::Worker,
+        ConfiguredIsolation::InProcess => Isolation::InProcess,
+    }
+}
+
+fn flags(global: &Global, model: &ModelArgs) -> Vec<Flag> {
+    let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.to_string_lossy().into_owned());
+    [
+        ("--plugins", "plugins_path", path(&global.plugins)),
+        ("--provider", "provider", model.provider.clone()),
+        ("--model", "model", model.model.clone()),
+        ("--base-url", "base_url", model.base_url.clone()),
+        ("--offline-script", "offline_script", path(&model.offline_script)),
+        ("--no-stream", "streaming", model.no_stream.then(|| "false".to_owned())),
+        (
+            "--max-tool-iterations",
+            "max_tool_iterations",
+            model.max_tool_iterations.map(|steps| steps.to_string()),
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(name, key, value)| Some(Flag { name: name.to_owned(), key: key.to_owned(), value: value? }))
+    .collect()
+}
+
+fn usage(error: impl std::fmt::Display) -> anyhow::Error {
+    UsageError(error.to_string()).into()
+}
