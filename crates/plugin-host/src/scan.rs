@@ -60,10 +60,10 @@ pub(crate) fn scan(folder: &Path) -> io::Result<Vec<Found>> {
     Ok(found)
 }
 
-/// Name and path of every plugin file of a folder, in order of name. Looks at names only.
+/// Name and path of every file of a folder that is named like a plugin, in order of name. None of them is opened.
 ///
 /// # Errors
-/// The folder exists and cannot be read.
+/// The folder cannot be read. One that does not exist is empty.
 pub fn plugin_files(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     Ok(scan(folder)?.into_iter().map(|found| (found.name, found.path)).collect())
 }

@@ -1,4 +1,4 @@
-//! Model vendors behind the [`Model`](foehn_ports::Model) port, and the offline stand-in.
+//! Model vendors behind the [`Model`] port, and the offline stand-in.
 //!
 //! One call, [`connect`], turns [`Settings`] into a model. Everything a vendor does differently is a row of a table
 //! ([`providers`] and the quirks behind it); one module knows the client library, and no type of that library or of a

@@ -133,7 +133,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// The first of the provider's usual variables that holds a key, with its name for [`Settings::key_source`]. An empty
+/// The first of the provider's usual variables that holds a key, with its name for [`field@Settings::key_source`]. An empty
 /// variable counts as unset.
 pub fn key_from_environment(info: &ProviderInfo) -> Option<(SecretString, &'static str)> {
     info.key_variables.iter().find_map(|name| {

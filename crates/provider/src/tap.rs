@@ -1,7 +1,7 @@
 //! Reads along the raw frames of an answer for what a decoder of parsed JSON cannot give: tool arguments verbatim when
 //! they come as an object, the token counts and the finish as the server wrote them, and an error object.
 
-use foehn_protocol::Usage;
+use foehn_protocol::{Finish, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -47,6 +47,9 @@ impl Tap {
     /// The end of a chat-completions answer.
     pub(crate) fn ending(self) -> Ending {
         let finish = finish_of(self.finish.as_deref(), self.has_calls);
+        if finish == Finish::Other {
+            tracing::debug!(finish = ?self.finish, "the server ended an answer for a reason that is not known");
+        }
         let native = self.reasoning_field.map(|field| serde_json::json!({ REASONING_FIELD: field }));
         Ending { finish, usage: self.usage, native, verbatim_arguments: Vec::new() }
     }

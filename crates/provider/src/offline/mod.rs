@@ -57,6 +57,6 @@ mod serve;
 mod stand_in;
 
 pub use habits::Habit;
-pub use script::{Call, Fault, Script, ScriptError, Tokens, Turn};
+pub use script::{Call, Fault, Pattern, Script, ScriptError, Tokens, Turn};
 pub use serve::{Recorded, Server, Strictness, serve};
 pub(crate) use stand_in::Offline;

@@ -4,6 +4,7 @@ mod faults;
 mod replies;
 mod requests;
 mod scripts;
+mod secrets;
 mod vendors;
 
 use std::path::Path;
