@@ -1,6 +1,9 @@
 //! Reads along the raw frames of an answer for what a decoder of parsed JSON cannot give: tool arguments verbatim when
 //! they come as an object, the token counts and the finish as the server wrote them, and an error object.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use foehn_protocol::{Finish, Usage};
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,8 +20,24 @@ pub(crate) struct Tap {
     usage: Usage,
     has_calls: bool,
     reasoning_field: Option<&'static str>,
+    /// The calls of a stream by the index that the server gives them.
+    open: HashMap<u64, OpenCall>,
+    /// How many calls were given an index of ours.
+    moves: u64,
     pub(crate) verbatim_arguments: Vec<String>,
 }
+
+/// The call that an index stands for right now.
+#[derive(Debug)]
+struct OpenCall {
+    id: String,
+    arguments: String,
+    /// The index the decoder knows it by.
+    known_as: u64,
+}
+
+/// Indices of ours begin here, where no server's do.
+const OWN_INDICES: u64 = 1 << 24;
 
 /// What one frame asks of the decoder.
 #[derive(Debug, Default, PartialEq)]
@@ -71,25 +90,47 @@ impl Tap {
         }
         let calls = message.tool_calls.unwrap_or_default();
         self.has_calls |= !calls.is_empty();
-        let objects: Vec<&RawValue> = calls
-            .iter()
-            .filter_map(|call| call.function.as_ref()?.arguments)
-            .filter(|arguments| arguments.get().starts_with(['{', '[']))
-            .collect();
-        if objects.is_empty() {
+        let rewritten = with_text_arguments(frame, &calls);
+        let moved: Vec<Option<u64>> = calls.iter().map(|call| self.moved(call)).collect();
+        if moved.iter().all(Option::is_none) {
+            return rewritten;
+        }
+        let mut chunk: Value = serde_json::from_str(rewritten.as_deref().unwrap_or(frame)).ok()?;
+        for (position, index) in moved.into_iter().enumerate() {
+            if let (Some(index), Some(call)) =
+                (index, chunk.pointer_mut(&format!("/choices/0/delta/tool_calls/{position}")))
+            {
+                call["index"] = Value::from(index);
+            }
+        }
+        Some(chunk.to_string())
+    }
+
+    /// The index under which the decoder must see this fragment, `None` when the server's own will do.
+    ///
+    /// Some servers put every call under one index, without ids: a fragment that names a tool and brings arguments,
+    /// after a call whose arguments are whole, begins another call. (Where the id is new, the decoder sees it itself.)
+    fn moved(&mut self, call: &Call<'_>) -> Option<u64> {
+        let index = call.index.as_ref()?.as_u64()?;
+        let id = call.id.as_ref().and_then(Value::as_str).unwrap_or_default();
+        let function = call.function.as_ref();
+        let name = function.and_then(|function| function.name.as_deref()).unwrap_or_default();
+        let raw = function.and_then(|function| function.arguments).map_or("null", RawValue::get);
+        let text: Option<String> = serde_json::from_str(raw).unwrap_or_else(|_| Some(raw.to_owned()));
+        let arguments = text.unwrap_or_default();
+        let Some(open) = self.open.get_mut(&index) else {
+            self.open.insert(index, OpenCall { id: id.to_owned(), arguments, known_as: index });
             return None;
+        };
+        if !id.is_empty() && id != open.id {
+            *open = OpenCall { id: id.to_owned(), arguments, known_as: open.known_as };
+        } else if !name.is_empty() && !arguments.trim().is_empty() && is_object(&open.arguments) {
+            *open = OpenCall { id: id.to_owned(), arguments, known_as: OWN_INDICES + self.moves };
+            self.moves += 1;
+        } else {
+            open.arguments.push_str(&arguments);
         }
-        // The decoder takes text verbatim and objects apart, so an object goes to it as text.
-        let mut rewritten = String::with_capacity(frame.len() + 64);
-        let mut done = 0;
-        for object in objects {
-            let start = object.get().as_ptr() as usize - frame.as_ptr() as usize;
-            rewritten.push_str(frame.get(done..start)?);
-            rewritten.push_str(&Value::String(object.get().to_owned()).to_string());
-            done = start + object.get().len();
-        }
-        rewritten.push_str(frame.get(done..)?);
-        Some(rewritten)
+        (open.known_as != index).then_some(open.known_as)
     }
 
     fn gemini(&mut self, frame: &str) {
@@ -100,6 +141,33 @@ impl Tap {
             self.verbatim_arguments.push(call.args.map_or("{}", RawValue::get).to_owned());
         }
     }
+}
+
+fn is_object(text: &str) -> bool {
+    text.trim_start().starts_with('{') && serde_json::from_str::<&RawValue>(text.trim()).is_ok()
+}
+
+/// The frame with arguments that came as an object written as text, `None` when there are none: the decoder takes text
+/// verbatim and objects apart.
+fn with_text_arguments(frame: &str, calls: &[Call<'_>]) -> Option<String> {
+    let objects: Vec<&RawValue> = calls
+        .iter()
+        .filter_map(|call| call.function.as_ref()?.arguments)
+        .filter(|arguments| arguments.get().starts_with(['{', '[']))
+        .collect();
+    if objects.is_empty() {
+        return None;
+    }
+    let mut rewritten = String::with_capacity(frame.len() + 64);
+    let mut done = 0;
+    for object in objects {
+        let start = object.get().as_ptr() as usize - frame.as_ptr() as usize;
+        rewritten.push_str(frame.get(done..start)?);
+        rewritten.push_str(&Value::String(object.get().to_owned()).to_string());
+        done = start + object.get().len();
+    }
+    rewritten.push_str(frame.get(done..)?);
+    Some(rewritten)
 }
 
 /// Whether a frame is the last of an answer, so that nothing but the end of the body follows.
@@ -165,12 +233,16 @@ struct Spoken<'a> {
 
 #[derive(Deserialize)]
 struct Call<'a> {
+    index: Option<Value>,
+    id: Option<Value>,
     #[serde(borrow)]
     function: Option<Function<'a>>,
 }
 
 #[derive(Deserialize)]
 struct Function<'a> {
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
     #[serde(borrow)]
     arguments: Option<&'a RawValue>,
 }

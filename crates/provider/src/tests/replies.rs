@@ -207,6 +207,27 @@ async fn calls_and_their_fragments() {
         )
         .await;
     }
+    let nameless = |path: &str| {
+        calls(&format!(r#"{{"index":0,"function":{{"name":"t","arguments":"{{\"p\":\"{path}\"}}"}}}}"#))
+    };
+    check(
+        "one index for all and no ids",
+        &with_end(&[nameless("a"), nameless("b"), nameless("c")]),
+        "call - t {\"p\":\"a\"}\ncall - t {\"p\":\"b\"}\ncall - t {\"p\":\"c\"}\nToolCalls",
+    )
+    .await;
+    check(
+        "one index for all, no ids, in fragments with repeated names",
+        &with_end(&[
+            calls(r#"{"index":0,"function":{"name":"t","arguments":"{\"p\":"}}"#),
+            calls(r#"{"index":0,"function":{"name":"t","arguments":"1}"}}"#),
+            calls(r#"{"index":0,"function":{"name":"t","arguments":"{\"p\":"}}"#),
+            calls(r#"{"index":0,"function":{"arguments":"2}"}}"#),
+            calls(r#"{"index":0,"function":{"name":"t","arguments":""}}"#),
+        ]),
+        "call - t {\"p\":1}\ncall - t {\"p\":2}\nToolCalls",
+    )
+    .await;
     for (name, first, second) in
         [("index from one", 1, 2), ("one index for all", 0, 0), ("a huge index", 2_000_000, 2_000_001)]
     {
