@@ -341,7 +341,7 @@ mod tests {
         check(
             &long,
             200,
-            r#"{"ok":true,"result":"xxxxxxxxxxxxxxxxxxx\n[... 280 characters left out here ...]\nx\n\nend","notes":["n","the result was shortened from 305 to 25 characters: too much together"]}"#,
+            r#"{"ok":true,"result":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n[... 258 characters left out here ...]\nxxxxxx\n\nend","notes":["n","the result was shortened from 305 to 47 characters: too much together"]}"#,
         );
         check(
             r#"{"ok":true,"result":{"id":12345678901234567890123}}"#,

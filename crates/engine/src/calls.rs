@@ -1,10 +1,12 @@
 //! The calls of one answer, in order: what only reads runs together, everything else alone; and however it ends, each
 //! call has one result.
 
+use foehn_ports::BoxFuture;
 use foehn_protocol::{ErrorCode, Finish, ToolCall, ToolResult, TurnId};
 use futures_util::stream::{self, StreamExt};
 
 use crate::control::Control;
+use crate::execute::Done;
 use crate::guard::Retry;
 use crate::host::Host;
 use crate::prepare::{Prepared, Ready};
@@ -114,7 +116,8 @@ impl<'a> CallRunner<'a> {
         }
         let (host, turn, invalid_calls) = (self.host, self.turn, &self.state.invalid_calls);
         let token = self.control.token().clone();
-        let runs = reading.drain(..).map(|ready| host.run(turn, ready, &token, invalid_calls));
+        let run = |ready| -> BoxFuture<'_, Done> { Box::pin(host.run(turn, ready, &token, invalid_calls)) };
+        let runs: Vec<_> = reading.drain(..).map(run).collect();
         let at_once = host.profile.limits.parallel.max(1);
         let done: Vec<_> = self.control.during(stream::iter(runs).buffer_unordered(at_once).collect()).await;
         for done in done {

@@ -87,8 +87,9 @@ impl Host {
     async fn outcome(&self, turn: TurnId, ready: &Ready<'_>, cancel: &CancellationToken) -> Outcome {
         let limits = &self.profile.limits;
         let token = cancel.child_token();
-        let progress = |text: String| {
-            self.emit(turn, EventBody::CallProgress { call: ready.call.id.clone(), text });
+        let (outbox, call) = (self.outbox.clone(), ready.call.id.clone());
+        let progress = move |text: String| {
+            outbox.emit(turn, EventBody::CallProgress { call: call.clone(), text });
         };
         let context = CallContext { cancel: token.clone(), progress: &progress };
         let mut running = pin!(self.toolbox.execute(&ready.request, context));

@@ -73,20 +73,21 @@ impl<'a> CallRunner<'a> {
             let message = format!("`{}` runs only for a known caller, and this run has none.", spec.name);
             return refused(call, &spec, ErrorCode::Unauthorized, &message, &notes);
         }
-        let accepted = match self.tools.contract(&spec).check(&call.arguments, self.host.profile.coercion) {
-            Ok(accepted) => accepted,
-            Err(problems) => {
-                let cut = is_cut_off(&problems) || (finish == Finish::Length && is_unreadable(&problems));
-                let message =
-                    if cut { cut_off(&spec.name) } else { invalid_arguments(&spec.name, &problems) };
-                return self.invalid(
-                    call,
-                    &spec.name,
-                    ErrorCode::InvalidArguments,
-                    &message,
-                    &problems,
-                    &notes,
-                );
+        let checked = self.tools.contract(&spec).check(&call.arguments, self.host.profile.coercion);
+        // Without any arguments, an answer that was cut may have lost them.
+        let lost = finish == Finish::Length && call.arguments.trim().is_empty();
+        let accepted = match checked {
+            Ok(accepted) if !lost => accepted,
+            checked => {
+                let problems = checked.err().unwrap_or_default();
+                let unreadable = finish == Finish::Length && is_unreadable(&problems);
+                let message = if lost || unreadable || is_cut_off(&problems) {
+                    cut_off(&spec.name)
+                } else {
+                    invalid_arguments(&spec.name, &problems)
+                };
+                let code = ErrorCode::InvalidArguments;
+                return self.invalid(call, &spec.name, code, &message, &problems, &notes);
             }
         };
         notes.extend(accepted.notes);
@@ -147,15 +148,8 @@ impl<'a> CallRunner<'a> {
             return Ok(Classification::default());
         }
         let token = self.control.token().clone();
-        let host = self.host;
-        let classified = self.control.during(async {
-            tokio::select! {
-                biased;
-                () = token.cancelled() => None,
-                classified = host.toolbox.classify(request) => Some(classified),
-            }
-        });
-        match classified.await {
+        let classifying = self.host.toolbox.classify(request);
+        match self.control.during(token.run_until_cancelled(classifying)).await {
             None => Err(Prepared::Stopped(Stop::Cancelled.result(call, &spec.name), Stop::Cancelled)),
             Some(Ok(classification)) => Ok(classification),
             Some(Err(error @ ToolboxError::InvalidArguments { .. })) => {

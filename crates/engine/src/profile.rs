@@ -29,9 +29,9 @@ pub struct Limits {
     pub result_characters: usize,
     /// Characters of all results of one turn together.
     pub turn_result_characters: usize,
-    /// The how manieth equal call in a row carries a warning.
+    /// From this many equal calls in a row on, each runs with a warning to the model.
     pub equal_calls_warn: u32,
-    /// The how manieth equal call in a row is not run and ends the turn.
+    /// At this many equal calls in a row, the call is not run and the turn ends.
     pub equal_calls_stop: u32,
     /// Invalid calls of one tool in a row that the model may correct; one more ends the turn.
     pub invalid_calls_per_tool: u32,

@@ -1,6 +1,6 @@
 //! One turn: from a prompt to a final answer, a limit, a failure or an interrupt.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use foehn_ports::{Delta, ModelResponse};
 use foehn_protocol::{AssistantMessage, Entry, EventBody, Finish, Message, ToolResult, TurnStatus, Usage};
@@ -51,10 +51,7 @@ impl Session {
     /// Steps until the turn ends.
     pub(crate) async fn steps(&mut self, state: &mut TurnState) -> End {
         while state.steps < self.host.profile.limits.max_steps {
-            let agent = &self.host.profile.name;
-            if let Some(entry) = self.tools.offer(&*self.host.toolbox, agent, &mut self.request) {
-                self.host.journal.append(entry);
-            }
+            self.offer_tools();
             let (message, finish) = match self.ask(state).await {
                 Ok(answer) => answer,
                 Err(end) => return end,
@@ -82,32 +79,26 @@ impl Session {
         state.steps += 1;
         let (host, turn, request) = (&self.host, self.turn, &self.request);
         host.emit(turn, EventBody::StepStarted { step: state.steps });
-        let spoken = Mutex::new(String::new());
-        let deltas = |delta: Delta| match delta {
+        let spoken = Arc::new(Mutex::new(String::new()));
+        let (outbox, heard) = (host.outbox.clone(), spoken.clone());
+        let deltas = move |delta: Delta| match delta {
             Delta::Text(text) => {
-                spoken.lock().unwrap_or_else(PoisonError::into_inner).push_str(&text);
-                host.emit(turn, EventBody::TextDelta { text });
+                heard.lock().unwrap_or_else(PoisonError::into_inner).push_str(&text);
+                outbox.emit(turn, EventBody::TextDelta { text });
             }
-            Delta::Reasoning(text) => host.emit(turn, EventBody::ReasoningDelta { text }),
+            Delta::Reasoning(text) => outbox.emit(turn, EventBody::ReasoningDelta { text }),
             Delta::Retrying { attempt, wait_ms, reason } => {
-                host.emit(turn, EventBody::Retrying { attempt, wait_ms, reason });
+                outbox.emit(turn, EventBody::Retrying { attempt, wait_ms, reason });
             }
         };
         let token = self.control.token().clone();
-        let responded = self.control.during(async {
-            tokio::select! {
-                biased;
-                () = token.cancelled() => None,
-                response = host.model.respond(request, &deltas) => Some(response),
-            }
-        });
-        let responded = responded.await;
+        let responding = host.model.respond(request, &deltas);
+        let responded = self.control.during(token.run_until_cancelled(responding)).await;
         let ModelResponse { message, finish, usage } = match responded {
             Some(Ok(response)) => response,
             failed => {
                 // What was said before the end is worth showing, though it is no answer.
-                let spoken = spoken.into_inner().unwrap_or_else(PoisonError::into_inner);
-                state.hear(&spoken);
+                state.hear(&spoken.lock().unwrap_or_else(PoisonError::into_inner));
                 return Err(match failed {
                     Some(Err(error)) => End::because(TurnStatus::Failed, error.to_string()),
                     _ => End::cancelled(),
