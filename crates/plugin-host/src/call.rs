@@ -144,9 +144,7 @@ async fn converse(
     static NEXT_ID: AtomicU32 = AtomicU32::new(1);
     let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
     let head = CallFrameHead { op: call.op, head: call.head };
-    worker
-        .queue(Kind::Call, id, &head, call.body)
-        .map_err(|error| Interrupted::NotSent(error.to_string()))?;
+    worker.begin(id, &head, call.body).map_err(|error| Interrupted::NotSent(error.to_string()))?;
 
     let grace = plugin.shared.settings.timeouts.grace;
     let mut stop = None;

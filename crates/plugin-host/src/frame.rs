@@ -200,33 +200,44 @@ pub(crate) fn encode(
     head: &impl Serialize,
     body: &[u8],
 ) -> Result<(), FrameError> {
-    let start = buffer.len();
     buffer.reserve(HEADER + 256 + body.len());
+    encode_front(buffer, kind, id, head, body.len())?;
+    buffer.extend_from_slice(body);
+    Ok(())
+}
+
+/// Appends a frame up to its body, which the caller sends from where it lies.
+pub(crate) fn encode_front(
+    buffer: &mut Vec<u8>,
+    kind: Kind,
+    id: u32,
+    head: &impl Serialize,
+    body_length: usize,
+) -> Result<(), FrameError> {
+    let start = buffer.len();
     buffer.extend_from_slice(&[0; LENGTH]);
     buffer.push(kind as u8);
     buffer.extend_from_slice(&id.to_le_bytes());
     buffer.extend_from_slice(&[0; 2]);
-    let result = serde_json::to_writer(&mut *buffer, head)
-        .map_err(|error| FrameError::Head(kind, error.to_string()))
-        .and_then(|()| {
-            let head_length = buffer.len() - start - HEADER;
-            let length = AFTER_LENGTH + head_length + body.len();
-            match u16::try_from(head_length) {
-                Ok(head_length) if length <= MAX_FRAME => Ok((length as u32, head_length)),
-                _ => Err(FrameError::TooLarge(length)),
-            }
-        });
-    let (length, head_length) = match result {
-        Ok(lengths) => lengths,
+    let written = serde_json::to_writer(&mut *buffer, head);
+    let head_length = buffer.len() - start - HEADER;
+    let length = AFTER_LENGTH + head_length + body_length;
+    let lengths = match (written, u16::try_from(head_length)) {
+        (Err(error), _) => Err(FrameError::Head(kind, error.to_string())),
+        (Ok(()), Ok(head_length)) if length <= MAX_FRAME => Ok((length as u32, head_length)),
+        (Ok(()), _) => Err(FrameError::TooLarge(length)),
+    };
+    match lengths {
+        Ok((length, head_length)) => {
+            patch(buffer, start, &length.to_le_bytes());
+            patch(buffer, start + HEADER - 2, &head_length.to_le_bytes());
+            Ok(())
+        }
         Err(error) => {
             buffer.truncate(start);
-            return Err(error);
+            Err(error)
         }
-    };
-    patch(buffer, start, &length.to_le_bytes());
-    patch(buffer, start + HEADER - 2, &head_length.to_le_bytes());
-    buffer.extend_from_slice(body);
-    Ok(())
+    }
 }
 
 fn patch(buffer: &mut [u8], at: usize, bytes: &[u8]) {

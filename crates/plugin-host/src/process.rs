@@ -279,6 +279,21 @@ impl Worker {
         frame::encode(&mut self.output, kind, id, head, body)
     }
 
+    /// Like [`queue`](Self::queue), for the frame that begins a call: what fits is sent at once, from where the body lies.
+    pub(crate) fn begin(&mut self, id: u32, head: &impl Serialize, body: &[u8]) -> Result<(), FrameError> {
+        if !self.output.is_empty() {
+            return self.queue(Kind::Call, id, head, body);
+        }
+        frame::encode_front(&mut self.output, Kind::Call, id, head, body.len())?;
+        // Whatever keeps it from being sent now shows when the rest is.
+        self.sent =
+            self.stream.try_write_vectored(&[IoSlice::new(&self.output), IoSlice::new(body)]).unwrap_or(0);
+        let sent_of_body = self.sent.saturating_sub(self.output.len());
+        self.sent -= sent_of_body;
+        self.output.extend_from_slice(body.get(sent_of_body..).unwrap_or_default());
+        Ok(())
+    }
+
     /// Sends what is queued. When the future is dropped the next flush goes on where this one stopped.
     pub(crate) async fn flush(&mut self) -> Result<(), Broken> {
         while let Some(rest) = self.output.get(self.sent..).filter(|rest| !rest.is_empty()) {

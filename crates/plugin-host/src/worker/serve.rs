@@ -2,8 +2,8 @@
 //! while a call hangs.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use foehn_plugin_sdk::abi::PluginBox;
 
@@ -16,6 +16,9 @@ use crate::signal::CancelSignal;
 
 /// As large as the main thread's usual one, which is what authors expect.
 const STACK_BYTES: usize = 8 << 20;
+
+/// Larger buffers go back to the system.
+const SPARE_BYTES: usize = 1 << 20;
 
 struct Job {
     id: u32,
@@ -31,7 +34,8 @@ struct Job {
 pub(super) fn serve(mut incoming: Incoming, wire: Wire, plugin: PluginBox) -> Result<(), Ended> {
     let waiting = Arc::new(Waiting::default());
     let (jobs, queue) = channel();
-    let runner = Runner { wire, plugin, waiting: Arc::clone(&waiting) };
+    let spare = Spare::default();
+    let runner = Runner { wire, plugin, waiting: Arc::clone(&waiting), spare: spare.clone() };
     std::thread::Builder::new()
         .name("calls".to_owned())
         .stack_size(STACK_BYTES)
@@ -44,7 +48,8 @@ pub(super) fn serve(mut incoming: Incoming, wire: Wire, plugin: PluginBox) -> Re
             Kind::Call => {
                 let cancel = Arc::new(CancelSignal::default());
                 current = Some((frame.id, Arc::clone(&cancel)));
-                begin(&jobs, &frame, incoming.take(&frame), cancel)?;
+                let bytes = incoming.take(&frame, spare.take());
+                begin(&jobs, &frame, bytes, cancel)?;
                 continue;
             }
             Kind::Cancel => {
@@ -75,6 +80,23 @@ struct Runner {
     wire: Wire,
     plugin: PluginBox,
     waiting: Arc<Waiting>,
+    spare: Spare,
+}
+
+/// The buffer of the last call, for the next: its pages are there already.
+#[derive(Clone, Default)]
+struct Spare(Arc<Mutex<Vec<u8>>>);
+
+impl Spare {
+    fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn give(&self, buffer: Vec<u8>) {
+        if buffer.capacity() <= SPARE_BYTES {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = buffer;
+        }
+    }
 }
 
 impl Runner {
@@ -91,6 +113,7 @@ impl Runner {
         let part = |range: Range<usize>| bytes.get(range).unwrap_or_default();
         let link = SocketLink { wire: self.wire.clone(), call: id, waiting: Arc::clone(&self.waiting) };
         let reply = bridge::call(&self.plugin, &op, part(head), part(body), link, cancel);
+        self.spare.give(bytes);
         match self.wire.send(Kind::Result, id, &ResultHead { ok: true }, &reply) {
             // Too large for a frame: the call has had its effects, so it must not look as if the worker had died.
             Err(SendError::Frame(error)) => {

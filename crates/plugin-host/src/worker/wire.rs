@@ -1,11 +1,13 @@
 //! Blocking frames over the worker's socket: one thread reads, any thread writes.
 
-use std::io::{self, IoSliceMut, Read, Write};
+use std::io::{self, IoSliceMut, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rustix::buffer::spare_capacity;
+use rustix::io::{read, retry_on_intr};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use serde::Serialize;
 
@@ -59,23 +61,16 @@ impl Incoming {
         self.buffer.drain(..frame.size());
     }
 
-    /// The frame's bytes as a buffer of their own.
-    pub(super) fn take(&mut self, frame: &Frame) -> Vec<u8> {
-        let rest = self.buffer.split_off(frame.size());
-        std::mem::replace(&mut self.buffer, rest)
+    /// The frame's bytes as a buffer of their own; what follows it goes on in `next`, which may be one used before.
+    pub(super) fn take(&mut self, frame: &Frame, mut next: Vec<u8>) -> Vec<u8> {
+        next.clear();
+        next.extend_from_slice(self.buffer.get(frame.size()..).unwrap_or_default());
+        std::mem::replace(&mut self.buffer, next)
     }
 
     fn fill(&mut self, space: usize) -> Result<(), Ended> {
-        let filled = self.buffer.len();
-        self.buffer.resize(filled + space, 0);
-        let read = loop {
-            match self.socket.read(self.buffer.get_mut(filled..).unwrap_or_default()) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => break result,
-            }
-        };
-        self.buffer.truncate(filled + *read.as_ref().unwrap_or(&0));
-        match read? {
+        self.buffer.reserve(space);
+        match retry_on_intr(|| read(&self.socket, spare_capacity(&mut self.buffer)))? {
             0 => Err(Ended),
             _ => Ok(()),
         }

@@ -1,10 +1,12 @@
 //! Tools that do everything wrong: each costs its own call and nothing else.
 
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use foehn_ports::OutcomeKind;
 
-use crate::world::{Asked, World, brief, call, cases, left_running};
+use crate::world::{Asked, HOST_OF, World, brief, call, cases, left_running};
 
 cases![
     every_crash,
@@ -14,6 +16,7 @@ cases![
     memory_has_an_end,
     a_child_in_its_own_session_dies_with_its_worker,
     a_killed_worker_takes_its_children_along,
+    a_killed_host_takes_everything_along,
     three_crashes_switch_it_off,
     a_dropped_call_leaves_nothing,
     the_sandbox_holds_liars,
@@ -124,6 +127,25 @@ async fn a_killed_worker_takes_its_children_along() {
     assert!(call(&set, "leave_child").await.starts_with("Ok left "));
     set.shutdown().await;
     assert_eq!(left_running(&world), [""; 0]);
+}
+
+/// The host is killed in the middle of a call that never ends.
+async fn a_killed_host_takes_everything_along() {
+    let world = world();
+    let mut host = Command::new(std::env::current_exe().unwrap())
+        .env(HOST_OF, world.root())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(host.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("Ok left "), "{line}");
+    assert!(!left_running(&world).is_empty());
+    host.kill().unwrap();
+    host.wait().unwrap();
+    while !left_running(&world).is_empty() {
+        tokio::task::yield_now().await;
+    }
 }
 
 fn workers(world: &World) -> Vec<rustix::process::Pid> {

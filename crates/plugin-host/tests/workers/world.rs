@@ -54,6 +54,10 @@ impl World {
         self.root.path().join(below)
     }
 
+    pub(crate) fn root(&self) -> &Path {
+        self.root.path()
+    }
+
     pub(crate) fn plugin(&self, file: &str) -> PathBuf {
         self.path("plugins").join(file)
     }
@@ -165,6 +169,21 @@ pub(crate) fn left_running(world: &World) -> Vec<String> {
             String::from_utf8_lossy(&fs::read(path.join("cmdline")).unwrap_or_default()).replace('\0', " ")
         })
         .collect()
+}
+
+/// Makes this program a host of its own over a world's folder, with a child of a plugin's running, for a test to kill.
+pub(crate) const HOST_OF: &str = "FOEHN_WORKERS_HOST_OF";
+
+pub(crate) fn be_a_host(root: PathBuf) {
+    let mut settings = Settings::new(root.join("plugins"), root.join("state"), root.join("work"));
+    settings.trust = TrustMode::Any;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let set = PluginSet::load(settings).await;
+        let left = call(&set, "leave_child").await;
+        println!("{left}");
+        call(&set, "loop_forever").await;
+    });
 }
 
 /// A library of the fixtures, built first where the runner did not.
