@@ -19,7 +19,7 @@ struct Seen {
     tool: String,
     arguments: String,
     /// Parsed when a call is first compared to one with other text.
-    value: Option<Value>,
+    value: Option<Option<Value>>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -64,12 +64,14 @@ impl Seen {
         }
         let value = self.value.get_or_insert_with(|| parsed(&self.arguments));
         // What does not parse has no other spelling, so two texts that differ are two calls.
-        !value.is_null() && *value == parsed(&call.arguments)
+        value.is_some() && *value == parsed(&call.arguments)
     }
 }
 
-fn parsed(arguments: &str) -> Value {
-    serde_json::from_str(arguments).unwrap_or_default()
+/// The arguments whatever their spelling; nothing at all is one more spelling of an empty object.
+fn parsed(arguments: &str) -> Option<Value> {
+    let text = arguments.trim();
+    serde_json::from_str(if text.is_empty() { "{}" } else { text }).ok()
 }
 
 /// Counts invalid calls of each tool in a row. Shared by calls that run at the same time.
@@ -140,6 +142,7 @@ mod tests {
         check(&[("t", "{}"), ("u", "{}"), ("t", "{}")], "...");
         check(&[("t", r#"{"a":1}"#), ("t", r#"{"a":2}"#), ("t", r#"{"a":2}"#)], "..w");
         check(&[("t", "{cut"), ("t", "{cut"), ("t", "{other")], ".w.");
+        check(&[("t", ""), ("t", "{ }"), ("t", " ")], ".ws");
     }
 
     #[test]

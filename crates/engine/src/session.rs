@@ -6,12 +6,9 @@ use std::time::Instant;
 use foehn_context::TurnBudget;
 use foehn_contract::envelope;
 use foehn_ports::{Gate, Journal, JournalError, Model, ModelRequest, Toolbox};
-use foehn_protocol::{
-    Entry, Event, EventBody, Finish, Message, Op, ToolCall, ToolResult, TurnId, TurnStatus,
-};
+use foehn_protocol::{Entry, Event, EventBody, Message, Op, TurnId, TurnStatus};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
-use crate::calls::{CallRunner, Stop};
 use crate::control::Control;
 use crate::host::{Host, Outbox};
 use crate::profile::AgentProfile;
@@ -68,18 +65,6 @@ impl Engine {
         }
         Ok(())
     }
-
-    /// Runs one call as if the model had made it: same contract, policy, approval and journal, but no model. The
-    /// answer's envelope is what a model would read.
-    pub async fn run_call(
-        self,
-        call: ToolCall,
-        ops: UnboundedReceiver<Op>,
-        events: UnboundedSender<Event>,
-    ) -> Result<ToolResult, EngineError> {
-        let mut session = Session::open(self, ops, events).await?;
-        Ok(session.single_call(&call).await)
-    }
 }
 
 pub(crate) struct Session {
@@ -131,21 +116,6 @@ impl Session {
             },
         );
         Ok(this)
-    }
-
-    async fn single_call(&mut self, call: &ToolCall) -> ToolResult {
-        self.turn.0 += 1;
-        self.control.begin(self.turn);
-        self.offer_tools();
-        let runner = CallRunner {
-            host: &self.host,
-            control: &mut self.control,
-            tools: &mut self.tools,
-            state: &mut TurnState::default(),
-            turn: self.turn,
-        };
-        let (mut results, stop) = runner.run(std::slice::from_ref(call), Finish::ToolCalls).await;
-        results.pop().unwrap_or_else(|| stop.unwrap_or(Stop::Cancelled).result(call, &call.name))
     }
 
     /// Brings the request up to date with the tools there are now.

@@ -3,7 +3,7 @@
 mod support;
 
 use foehn_ports::OutcomeKind;
-use foehn_protocol::{CallId, Entry, Finish, ToolCall};
+use foehn_protocol::{Entry, Finish};
 use support::{Act, Run, Say, Tool, call, calls, text};
 
 #[test]
@@ -180,36 +180,6 @@ fn a_call_cut_before_its_arguments_is_not_taken_for_one_without() {
         ]
     };
     assert_eq!(Run::new(says()).done().ran, [r#"read {"n":1}"#]);
-}
-
-#[test]
-fn one_call_without_a_model() {
-    let check = |name: &str, arguments: &str, expected: &str| {
-        let call = ToolCall {
-            id: CallId::from("c1"),
-            provider_id: None,
-            name: name.to_owned(),
-            arguments: arguments.to_owned(),
-        };
-        let mut run = Run::new(Vec::new());
-        run.gate = support::Gatekeeper::absent();
-        assert_eq!(run.one_call(call).envelope, expected);
-    };
-    check(
-        "read",
-        r#"{"n":"1"}"#,
-        r#"{"ok":true,"result":"{\"n\":1}","notes":["`/n`: text was read as an integer"]}"#,
-    );
-    check(
-        "write",
-        "{}",
-        r#"{"ok":false,"error":{"code":"declined","message":"Not run: it needs an approval (risk: write asks) and nobody is there to give it. Do not try again; say what you would have done.","executed":false,"retryable":false}}"#,
-    );
-    check(
-        "reed",
-        "{}",
-        r#"{"ok":false,"error":{"code":"unknown_tool","message":"There is no tool `reed`; nothing was run. Did you mean `read`?","executed":false,"retryable":true}}"#,
-    );
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use foehn_engine::{AgentProfile, Engine};
 use foehn_policy::Rules;
 use foehn_ports::ModelRequest;
-use foehn_protocol::{Entry, Event, EventBody, Op, ToolCall, ToolResult};
+use foehn_protocol::{Entry, Event, EventBody, Op};
 use tokio::sync::mpsc;
 
 pub use ports::{Act, Gatekeeper, Say, Tool, call, calls, text};
@@ -97,14 +97,6 @@ impl Run {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(self.played())
-    }
-
-    /// Runs one call as `foehn tools call` does.
-    pub fn one_call(self, call: ToolCall) -> ToolResult {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let (_ops, ops_in) = mpsc::unbounded_channel();
-        let (events, _events) = mpsc::unbounded_channel();
-        runtime.block_on(self.wired().engine.run_call(call, ops_in, events)).unwrap()
     }
 
     fn wired(self) -> Wired {
