@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     let code = match runtime.block_on(dispatch(cli)) {
         Ok(code) => code,
         Err(error) => {
-            output::remark(&format!("error: {error:#}"));
+            output::remark(&format!("error: {}", output::told(&error)));
             if error.is::<UsageError>() { 2 } else { 1 }
         }
     };

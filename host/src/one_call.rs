@@ -32,19 +32,19 @@ impl Model for OneCall {
         _request: &'a ModelRequest,
         _deltas: DeltaSink<'a>,
     ) -> BoxFuture<'a, Result<ModelResponse, ModelError>> {
-        let calls = if self.done.swap(true, Ordering::Relaxed) {
-            Vec::new()
+        let origin = self.identity.origin();
+        let (message, finish) = if self.done.swap(true, Ordering::Relaxed) {
+            let text = "the call is done".to_owned();
+            (AssistantMessage { text, origin, ..AssistantMessage::default() }, Finish::Stop)
         } else {
-            vec![ToolCall {
+            let call = ToolCall {
                 id: CallId::from("call00001"),
                 provider_id: None,
                 name: self.name.clone(),
                 arguments: self.arguments.clone(),
-            }]
+            };
+            (AssistantMessage { calls: vec![call], origin, ..AssistantMessage::default() }, Finish::ToolCalls)
         };
-        let finish = if calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
-        let message =
-            AssistantMessage { calls, origin: self.identity.origin(), ..AssistantMessage::default() };
         Box::pin(std::future::ready(Ok(ModelResponse { message, finish, usage: Usage::default() })))
     }
 }

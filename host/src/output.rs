@@ -29,6 +29,19 @@ pub(crate) fn remark(text: &str) {
     let _ = writeln!(io::stderr(), "{}", visible(text));
 }
 
+/// An error with its causes, each said once: many errors already tell their cause.
+pub(crate) fn told(error: &anyhow::Error) -> String {
+    let mut told = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if told.is_empty() {
+            told = cause;
+        } else if !told.contains(&cause) {
+            told = format!("{told}: {cause}");
+        }
+    }
+    told
+}
+
 /// Rows under a heading, columns aligned; `empty` when there is no row.
 pub(crate) fn table(heading: &[&str], rows: Vec<Vec<String>>, empty: &str) -> io::Result<()> {
     text(&columns(heading, rows, empty))

@@ -78,9 +78,9 @@ impl Setup {
         self.loaded.agent(&self.agent).map_err(usage)
     }
 
-    /// The model, checked but not yet called.
+    /// The model, checked but not yet called: what is wrong here is wrong in the settings.
     pub(crate) fn connect(&self) -> Result<Arc<dyn Model>> {
-        Ok(foehn_provider::connect(&self.model_settings()?)?)
+        foehn_provider::connect(&self.model_settings()?).map_err(usage)
     }
 
     pub(crate) fn model_settings(&self) -> Result<foehn_provider::Settings> {

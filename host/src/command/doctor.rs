@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::command::plugins::state_words;
 use crate::enabled::EnabledTools;
-use crate::output::{line, text};
+use crate::output::{line, text, told};
 use crate::setup::Setup;
 
 /// One thing that was looked at.
@@ -127,7 +127,7 @@ fn provider(setup: &Setup) -> Finding {
             };
             good("provider", format!("{}{stand_in}", identity.origin()))
         }
-        Err(error) => bad("provider", format!("{error:#}")),
+        Err(error) => bad("provider", told(&error)),
     }
 }
 
@@ -191,6 +191,6 @@ async fn store(setup: &Setup) -> Finding {
     };
     match opened.await {
         Ok((path, sessions)) => good("store", format!("{} holds {sessions} sessions", path.display())),
-        Err(error) => bad("store", format!("{error:#}")),
+        Err(error) => bad("store", told(&error)),
     }
 }
