@@ -146,3 +146,61 @@ fn unfilled() -> &'static Metadata<'static> {
     );
     &METADATA
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use tracing::field::{Field, Visit};
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::subscriber::{Subscriber, with_default};
+
+    use super::*;
+
+    /// Keeps the lines of one target that are at least informative.
+    struct Keep(Arc<Mutex<Vec<String>>>);
+
+    impl Subscriber for Keep {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            metadata.target() == "plugin.loud" && *metadata.level() <= Level::INFO
+        }
+        fn event(&self, event: &Event<'_>) {
+            let mut line = format!("{} {}", event.metadata().level(), event.metadata().target());
+            event.record(&mut Write(&mut line));
+            self.0.lock().unwrap().push(line);
+        }
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+        fn enter(&self, _: &Id) {}
+        fn exit(&self, _: &Id) {}
+    }
+
+    struct Write<'a>(&'a mut String);
+
+    impl Visit for Write<'_> {
+        fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+            self.0.push_str(&format!(" {field}={value:?}"));
+        }
+    }
+
+    #[test]
+    fn a_filter_can_name_one_plugin() {
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let (loud, quiet) = (PluginLog::of("loud"), PluginLog::of("quiet"));
+        let line = Line { message: "text", call: "c1", agent: "default", ..Line::default() };
+        let levels = with_default(Keep(Arc::clone(&lines)), || {
+            for level in [LogLevel::Error, LogLevel::Info, LogLevel::Debug] {
+                loud.write(level, line);
+                quiet.write(level, line);
+            }
+            (loud.level(), quiet.level())
+        });
+        assert_eq!(levels, (LogLevel::Info, LogLevel::Error));
+        let expected = "plugin.loud message=\"text\" agent=\"default\" call=\"c1\"";
+        assert_eq!(*lines.lock().unwrap(), [format!("ERROR {expected}"), format!("INFO {expected}")]);
+        assert!(std::ptr::eq(loud, PluginLog::of("loud")));
+    }
+}

@@ -159,6 +159,9 @@ impl Plugin {
 
     /// The plugin mapped into this process and opened, once.
     pub(crate) async fn in_process(&self) -> Result<Arc<PluginBox>, StartError> {
+        if self.shared.settings.sandbox.require {
+            return Err(StartError::NotConfined("its isolation is `in_process`".to_owned()));
+        }
         let opened = self.in_process.get_or_try_init(|| async {
             let path = self.image().await?.path();
             let config = self.config.clone();

@@ -403,7 +403,7 @@ fn send_load(socket: &BlockingStream, plan: &Plan<'_>) -> io::Result<()> {
     let mut control = SendAncillaryBuffer::new(&mut space);
     let library = [plan.image.as_fd()];
     control.push(SendAncillaryMessage::ScmRights(&library));
-    let sent = sendmsg(socket, &[IoSlice::new(&bytes)], &mut control, SendFlags::NOSIGNAL)?;
+    let sent = sendmsg(socket, &[IoSlice::new(&bytes)], &mut control, SendFlags::empty())?;
     io::Write::write_all(&mut &*socket, bytes.get(sent..).unwrap_or_default())
 }
 
@@ -442,7 +442,9 @@ impl Tail {
     const CHARACTERS: usize = 200;
 
     fn push(&mut self, line: &str) {
-        if line.trim().is_empty() || line.starts_with("note: ") {
+        // The runtime says the same again, without the number of the thread.
+        let is_noise = line.starts_with("note: ") || line.ends_with("has overflowed its stack");
+        if line.trim().is_empty() || is_noise {
             return;
         }
         self.0.push_back(line.trim().chars().take(Self::CHARACTERS).collect());
@@ -514,7 +516,15 @@ mod tests {
     #[test]
     fn the_tail_is_short() {
         let mut tail = Tail::default();
-        for line in ["one", "", "two", "note: run with `RUST_BACKTRACE=1`", "  three ", "four"] {
+        for line in [
+            "one",
+            "",
+            "two",
+            "note: run with `RUST_BACKTRACE=1`",
+            "  three ",
+            "thread 'calls' (7) has overflowed its stack",
+            "four",
+        ] {
             tail.push(line);
         }
         assert_eq!(tail.words(), "two; three; four");

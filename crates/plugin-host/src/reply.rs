@@ -1,6 +1,7 @@
 //! From the words of the SDK to the words of the host. A plugin may be older or newer than the host, so every value that is
 //! not known gets its most careful meaning here.
 
+use std::path::Path;
 use std::time::Duration;
 
 use foehn_plugin_sdk::wire;
@@ -147,7 +148,9 @@ fn preview(from: wire::Preview) -> Option<protocol::Preview> {
     Some(match from {
         wire::Preview::Text { text } => protocol::Preview::Text { text },
         wire::Preview::Diff { diff, .. } => protocol::Preview::Diff { text: diff },
-        wire::Preview::Command { command, directory } if directory.as_os_str().is_empty() => {
+        wire::Preview::Command { command, directory }
+            if directory.as_os_str().is_empty() || directory == Path::new(".") =>
+        {
             protocol::Preview::Command { text: command }
         }
         wire::Preview::Command { command, directory } => {

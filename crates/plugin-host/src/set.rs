@@ -1,7 +1,7 @@
 //! The plugins of one agent: loaded from a folder, kept up to date with it, and ended together.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use foehn_sandbox::Confinement;
@@ -67,7 +67,13 @@ impl PluginSet {
     /// [warnings](Self::warnings), and the rest works.
     ///
     /// Plugins that were loaded before, in this state folder, cost one `stat` each.
-    pub async fn load(settings: Settings) -> Self {
+    pub async fn load(mut settings: Settings) -> Self {
+        // Workers run in another folder.
+        for path in [&mut settings.plugins_dir, &mut settings.state_dir, &mut settings.workspace] {
+            if let Ok(absolute) = std::path::absolute(&*path) {
+                *path = absolute;
+            }
+        }
         let state = settings
             .state
             .clone()
@@ -214,6 +220,7 @@ async fn look(shared: &Arc<Shared>, old: &Registry) -> Registry {
     }
     let trust = Arc::new(Trust::open(&settings.state_dir));
     warnings.extend(trust.problem().map(str::to_owned));
+    warnings.extend(reachable_state(settings));
     let mut cache = Cache::open(&settings.state_dir);
 
     let mut slots: Vec<Option<Slot>> = Vec::new();
@@ -252,6 +259,19 @@ async fn look(shared: &Arc<Shared>, old: &Registry) -> Registry {
     let slots: Vec<_> = slots.into_iter().flatten().collect();
     warnings.extend(unused_sections(settings.tools.keys(), &slots));
     Registry::new(slots, warnings)
+}
+
+/// No rule of the sandbox can take a folder out of one that is allowed.
+fn reachable_state(settings: &Settings) -> Option<String> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let (state, workspace) = (real(&settings.state_dir), real(&settings.workspace));
+    state.starts_with(&workspace).then(|| {
+        format!(
+            "the state folder `{}` lies in the workspace: a tool that may write there can change which plugins are \
+             trusted; work in another folder, or move the state folder",
+            settings.state_dir.display()
+        )
+    })
 }
 
 /// A file about which there is nothing to find out.

@@ -17,6 +17,12 @@ use crate::frame::{self, Frame, FrameError, Kind};
 /// What a read takes at most when no large frame is due.
 const CHUNK: usize = 16 << 10;
 
+/// The library's descriptor is not for programs that the plugin starts.
+#[cfg(target_os = "linux")]
+const RECEIVE_FLAGS: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+#[cfg(not(target_os = "linux"))]
+const RECEIVE_FLAGS: RecvFlags = RecvFlags::empty();
+
 pub(super) struct Incoming {
     socket: UnixStream,
     buffer: Vec<u8>,
@@ -37,7 +43,7 @@ impl Incoming {
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let mut chunk = vec![0; CHUNK];
         let received =
-            recvmsg(&self.socket, &mut [IoSliceMut::new(&mut chunk)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
+            recvmsg(&self.socket, &mut [IoSliceMut::new(&mut chunk)], &mut control, RECEIVE_FLAGS)?;
         let descriptor = control.drain().find_map(|message| match message {
             RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
             _ => None,

@@ -120,10 +120,10 @@ async fn a_killed_worker_takes_its_children_along() {
     for process in workers(&world) {
         rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
     }
-    while !workers(&world).is_empty() {
-        tokio::task::yield_now().await;
-    }
-    // The next call notices.
+    // Either it was dead already when the next call looked, or that call saw it die.
+    let next = call(&set, "leave_child").await;
+    let died = "Crashed plugin `hostile` crashed (signal 9, SIGKILL: killed from outside";
+    assert!(next.starts_with("Ok left ") || next.starts_with(died), "{next}");
     assert!(call(&set, "leave_child").await.starts_with("Ok left "));
     set.shutdown().await;
     assert_eq!(left_running(&world), [""; 0]);

@@ -13,6 +13,7 @@ cases![
     untrusted_changes_do_not_replace,
     a_removed_file_goes_at_the_next_look,
     the_folder_is_watched,
+    state_inside_the_workspace_is_told,
 ];
 
 async fn overwritten_in_place_hurts_nobody() {
@@ -93,4 +94,11 @@ async fn the_folder_is_watched() {
     assert_eq!(call(&set, "fine").await, "Ok fine");
     fs::remove_file(world.plugin("plugin.so")).unwrap();
     assert_eq!(changed.recv().await.unwrap().removed, ["plugin"]);
+}
+
+async fn state_inside_the_workspace_is_told() {
+    let mut world = World::new(&[("upcalls", "plugin.so")]);
+    world.settings.workspace = world.root().to_path_buf();
+    let warnings = world.load().await.warnings();
+    assert!(warnings[0].contains("lies in the workspace"), "{warnings:?}");
 }
