@@ -11,9 +11,9 @@ use foehn_store::Store;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 
+use crate::agent_tools::AgentTools;
 use crate::cli::SessionArgs;
 use crate::command::plugins::state_words;
-use crate::enabled::EnabledTools;
 use crate::output::remark;
 use crate::setup::Setup;
 
@@ -80,8 +80,8 @@ impl House {
     }
 
     /// The agent's tools.
-    pub(crate) fn toolbox(&self, setup: &Setup) -> Result<Arc<EnabledTools>> {
-        Ok(Arc::new(EnabledTools::new(Arc::clone(&self.plugins), setup.agent_settings()?.enabled_tools)))
+    pub(crate) fn toolbox(&self, setup: &Setup) -> Result<Arc<AgentTools>> {
+        Ok(Arc::new(setup.toolbox(&self.plugins)?))
     }
 
     /// Tells which plugins are not used: a tool that is missing must not be a riddle.

@@ -33,16 +33,18 @@ impl Secrets {
         }
     }
 
-    fn mask(&self, text: &str) -> String {
-        let mut masked = text.to_owned();
-        if let Ok(known) = self.0.read() {
-            for secret in known.iter() {
-                if masked.contains(secret.as_str()) {
-                    masked = masked.replace(secret.as_str(), MASK);
-                }
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.read().is_ok_and(|known| known.is_empty())
+    }
+
+    /// Replaces every known secret in `text`.
+    pub(crate) fn mask_in(&self, text: &mut String) {
+        let Ok(known) = self.0.read() else { return };
+        for secret in known.iter() {
+            if text.contains(secret.as_str()) {
+                *text = text.replace(secret.as_str(), MASK);
             }
         }
-        masked
     }
 }
 
@@ -89,7 +91,9 @@ impl Write for LogLine {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // A log that cannot be written must not stop the work; `doctor` tells of the folder.
         if let Some(mut file) = self.0.file.get_or_init(|| self.0.open()).as_ref() {
-            file.write_all(self.0.secrets.mask(&String::from_utf8_lossy(bytes)).as_bytes())?;
+            let mut line = String::from_utf8_lossy(bytes).into_owned();
+            self.0.secrets.mask_in(&mut line);
+            file.write_all(line.as_bytes())?;
         }
         Ok(bytes.len())
     }
@@ -108,6 +112,8 @@ mod tests {
         let secrets = Secrets::default();
         secrets.add("sk-test-123");
         secrets.add("ab");
-        assert_eq!(secrets.mask("key=sk-test-123, ab"), "key=[secret], ab");
+        let mut text = "key=sk-test-123, ab".to_owned();
+        secrets.mask_in(&mut text);
+        assert_eq!(text, "key=[secret], ab");
     }
 }

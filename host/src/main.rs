@@ -1,9 +1,9 @@
 //! `foehn`: parse, wire, run. The one place where everything meets, and nothing is decided.
 
+mod agent_tools;
 mod cli;
 mod command;
 mod conversation;
-mod enabled;
 mod gate;
 mod interrupt;
 mod logging;

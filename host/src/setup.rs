@@ -19,6 +19,7 @@ use foehn_ports::Model;
 use foehn_store::Store;
 use serde_json::Value;
 
+use crate::agent_tools::AgentTools;
 use crate::cli::{Global, ModelArgs};
 use crate::logging::{self, Secrets};
 
@@ -71,6 +72,12 @@ impl Setup {
         let log_file =
             log.file.as_ref().map_or_else(|| state_dir.join("foehn.log"), |file| loaded.folder.join(file));
         logging::start(log_file, log.level.as_str(), secrets.clone()).map_err(usage)?;
+        // Also the keys of providers that are not in use: no result shows any of them.
+        for variable in foehn_provider::providers().iter().flat_map(|provider| provider.key_variables) {
+            if let Ok(Some(key)) = loaded.environment.get(variable) {
+                secrets.add(key.trim());
+            }
+        }
         Ok(Self { loaded, directory, state_dir, agent, secrets })
     }
 
@@ -205,6 +212,12 @@ impl Setup {
             temperature: agent.temperature,
             ..AgentProfile::default()
         })
+    }
+
+    /// The agent's tools out of all plugins.
+    pub(crate) fn toolbox(&self, plugins: &Arc<PluginSet>) -> Result<AgentTools> {
+        let enabled = self.agent_settings()?.enabled_tools;
+        Ok(AgentTools::new(Arc::clone(plugins), enabled, self.secrets.clone()))
     }
 
     /// Who started this: the user of the terminal, as the system names them.

@@ -10,8 +10,8 @@ use foehn_ports::Toolbox as _;
 use foehn_terminal::ExitCode;
 use serde_json::{Value, json};
 
+use crate::agent_tools::AgentTools;
 use crate::command::plugins::state_words;
-use crate::enabled::EnabledTools;
 use crate::output::{line, text, told};
 use crate::setup::Setup;
 
@@ -47,7 +47,7 @@ pub(crate) async fn run(setup: &Setup, as_json: bool) -> Result<ExitCode> {
     findings.push(provider(setup));
     let plugins = Arc::new(PluginSet::load(setup.plugin_settings()?).await);
     findings.extend(check_plugins(setup, &plugins).await);
-    let toolbox = EnabledTools::new(Arc::clone(&plugins), setup.agent_settings()?.enabled_tools);
+    let toolbox = setup.toolbox(&plugins)?;
     findings.push(tools(&toolbox));
     plugins.shutdown().await;
     findings.push(store(setup).await);
@@ -172,7 +172,7 @@ async fn check_plugins(setup: &Setup, plugins: &PluginSet) -> Vec<Finding> {
     findings
 }
 
-fn tools(toolbox: &EnabledTools) -> Finding {
+fn tools(toolbox: &AgentTools) -> Finding {
     let tools = toolbox.tools();
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let unknown = toolbox.unknown();

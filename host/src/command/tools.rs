@@ -9,8 +9,8 @@ use foehn_ports::Toolbox as _;
 use foehn_protocol::{EventBody, Op, SessionId, TurnStatus};
 use foehn_terminal::{ExitCode, Lines, Reply, approval_card, parse_reply};
 
+use crate::agent_tools::AgentTools;
 use crate::conversation::{Conversation, end};
-use crate::enabled::EnabledTools;
 use crate::gate::SessionGate;
 use crate::interrupt::Interrupts;
 use crate::memory_journal::MemoryJournal;
@@ -20,7 +20,7 @@ use crate::setup::Setup;
 
 pub(crate) async fn list(setup: &Setup, as_json: bool) -> Result<ExitCode> {
     let plugins = Arc::new(setup.load_plugins().await?);
-    let toolbox = EnabledTools::new(Arc::clone(&plugins), setup.agent_settings()?.enabled_tools);
+    let toolbox = setup.toolbox(&plugins)?;
     if as_json {
         for tool in toolbox.tools() {
             line(&serde_json::to_value(&*tool)?)?;
@@ -36,7 +36,7 @@ pub(crate) async fn list(setup: &Setup, as_json: bool) -> Result<ExitCode> {
 }
 
 /// One line a tool, for `tools list` and `/tools`.
-pub(crate) fn tool_lines(toolbox: &EnabledTools) -> String {
+pub(crate) fn tool_lines(toolbox: &AgentTools) -> String {
     let rows: Vec<Vec<String>> = toolbox
         .tools()
         .iter()
@@ -65,7 +65,7 @@ pub(crate) async fn call(setup: &Setup, name: String, arguments: String, yes: bo
     let attended = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let mut conversation = Conversation::start(Engine {
         model: Arc::new(OneCall::new(name, arguments)),
-        toolbox: Arc::new(EnabledTools::new(Arc::clone(&plugins), setup.agent_settings()?.enabled_tools)),
+        toolbox: Arc::new(setup.toolbox(&plugins)?),
         journal: Arc::new(MemoryJournal::new(SessionId::from("tools-call"))),
         gate: Arc::new(SessionGate::new(attended, yes)),
         profile: setup.agent_profile(&plugins)?,
