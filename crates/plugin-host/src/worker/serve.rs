@@ -1,9 +1,11 @@
-//! Calls, one after another: this thread reads, another runs them, so that a cancellation and the end of the host are seen
-//! while a call hangs.
+//! Calls, one after another, with somebody always reading: a cancellation and the end of the host are seen while a call
+//! hangs.
+//!
+//! Two threads take turns. The one that reads a call runs it at once, on its own, and lets the other read meanwhile: the
+//! way of a call has no hand-over to another thread in it, which would cost as much as all the rest.
 
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foehn_plugin_sdk::abi::PluginBox;
 
@@ -20,6 +22,40 @@ const STACK_BYTES: usize = 8 << 20;
 /// Larger buffers go back to the system.
 const SPARE_BYTES: usize = 1 << 20;
 
+/// Serves until the host closes the socket or says something that cannot be understood, and ends the process then.
+pub(super) fn serve(incoming: Incoming, wire: Wire, plugin: PluginBox) -> Result<(), Ended> {
+    let server = Arc::new(Server {
+        incoming: Mutex::new(incoming),
+        wire,
+        plugin,
+        waiting: Arc::default(),
+        current: Mutex::default(),
+        spare: Mutex::default(),
+    });
+    let start = |name: &str| {
+        let server = Arc::clone(&server);
+        std::thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(move || {
+            let Err(Ended) = server.take_turns();
+            end(false)
+        })
+    };
+    let (one, _other) = (start("calls-1")?, start("calls-2")?);
+    // Neither returns: each ends the whole process.
+    let _ = one.join();
+    Err(Ended)
+}
+
+struct Server {
+    incoming: Mutex<Incoming>,
+    wire: Wire,
+    plugin: PluginBox,
+    waiting: Arc<Waiting>,
+    /// The call that runs.
+    current: Mutex<Option<(u32, Arc<CancelSignal>)>>,
+    /// The buffer of the last call, for the next: its pages are there already.
+    spare: Mutex<Vec<u8>>,
+}
+
 struct Job {
     id: u32,
     op: String,
@@ -30,82 +66,50 @@ struct Job {
     cancel: Arc<CancelSignal>,
 }
 
-/// Returns when the host closes the socket or says something that cannot be understood.
-pub(super) fn serve(mut incoming: Incoming, wire: Wire, plugin: PluginBox) -> Result<(), Ended> {
-    let waiting = Arc::new(Waiting::default());
-    let (jobs, queue) = channel();
-    let spare = Spare::default();
-    let runner = Runner { wire, plugin, waiting: Arc::clone(&waiting), spare: spare.clone() };
-    std::thread::Builder::new()
-        .name("calls".to_owned())
-        .stack_size(STACK_BYTES)
-        .spawn(move || runner.run(&queue))?;
+impl Server {
+    fn take_turns(&self) -> Result<std::convert::Infallible, Ended> {
+        loop {
+            let job = self.read(&mut locked(&self.incoming))?;
+            self.answer(job)?;
+        }
+    }
 
-    let mut current: Option<(u32, Arc<CancelSignal>)> = None;
-    loop {
-        let frame = incoming.next()?;
-        match frame.kind {
-            Kind::Call => {
-                let cancel = Arc::new(CancelSignal::default());
-                current = Some((frame.id, Arc::clone(&cancel)));
-                let bytes = incoming.take(&frame, spare.take());
-                begin(&jobs, &frame, bytes, cancel)?;
-                continue;
-            }
-            Kind::Cancel => {
-                if let Some((_, cancel)) = current.as_ref().filter(|(id, _)| *id == frame.id) {
-                    cancel.cancel();
+    /// Reads up to the next call.
+    fn read(&self, incoming: &mut Incoming) -> Result<Job, Ended> {
+        loop {
+            let frame = incoming.next()?;
+            match frame.kind {
+                Kind::Call => return self.begin(&frame, incoming),
+                Kind::Cancel => {
+                    if let Some((_, cancel)) =
+                        locked(&self.current).as_ref().filter(|(id, _)| *id == frame.id)
+                    {
+                        cancel.cancel();
+                    }
                 }
+                Kind::UpcallResult => {
+                    let UpcallResultHead { ok } = frame.head(incoming.buffer())?;
+                    let body = frame.body(incoming.buffer()).to_vec();
+                    let answer = if ok { Ok(body) } else { Err(String::from_utf8_lossy(&body).into_owned()) };
+                    self.waiting.answered(frame.id, answer);
+                }
+                _ => return Err(Ended),
             }
-            Kind::UpcallResult => {
-                let UpcallResultHead { ok } = frame.head(incoming.buffer())?;
-                let body = frame.body(incoming.buffer()).to_vec();
-                let answer = if ok { Ok(body) } else { Err(String::from_utf8_lossy(&body).into_owned()) };
-                waiting.answered(frame.id, answer);
-            }
-            _ => return Err(Ended),
-        }
-        incoming.consume(&frame);
-    }
-}
-
-fn begin(jobs: &Sender<Job>, frame: &Frame, bytes: Vec<u8>, cancel: Arc<CancelSignal>) -> Result<(), Ended> {
-    let CallOp { op } = frame.head(&bytes)?;
-    let (head, body) = (frame.head_range(), frame.body_range());
-    jobs.send(Job { id: frame.id, op, bytes, head, body, cancel })?;
-    Ok(())
-}
-
-struct Runner {
-    wire: Wire,
-    plugin: PluginBox,
-    waiting: Arc<Waiting>,
-    spare: Spare,
-}
-
-/// The buffer of the last call, for the next: its pages are there already.
-#[derive(Clone, Default)]
-struct Spare(Arc<Mutex<Vec<u8>>>);
-
-impl Spare {
-    fn take(&self) -> Vec<u8> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn give(&self, buffer: Vec<u8>) {
-        if buffer.capacity() <= SPARE_BYTES {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = buffer;
+            incoming.consume(&frame);
         }
     }
-}
 
-impl Runner {
-    fn run(&self, queue: &Receiver<Job>) {
-        for job in queue {
-            if self.answer(job).is_err() {
-                end(true);
-            }
+    fn begin(&self, frame: &Frame, incoming: &mut Incoming) -> Result<Job, Ended> {
+        let spare = std::mem::take(&mut *locked(&self.spare));
+        let bytes = incoming.take(frame, spare);
+        let CallOp { op } = frame.head(&bytes)?;
+        let cancel = Arc::new(CancelSignal::default());
+        let before = locked(&self.current).replace((frame.id, Arc::clone(&cancel)));
+        if before.is_some() {
+            // Both threads would be busy, and nobody would read.
+            return Err(Ended);
         }
+        Ok(Job { id: frame.id, op, bytes, head: frame.head_range(), body: frame.body_range(), cancel })
     }
 
     fn answer(&self, job: Job) -> Result<(), SendError> {
@@ -113,7 +117,11 @@ impl Runner {
         let part = |range: Range<usize>| bytes.get(range).unwrap_or_default();
         let link = SocketLink { wire: self.wire.clone(), call: id, waiting: Arc::clone(&self.waiting) };
         let reply = bridge::call(&self.plugin, &op, part(head), part(body), link, cancel);
-        self.spare.give(bytes);
+        if bytes.capacity() <= SPARE_BYTES {
+            *locked(&self.spare) = bytes;
+        }
+        // Before the answer: the next call may follow it at once.
+        *locked(&self.current) = None;
         match self.wire.send(Kind::Result, id, &ResultHead { ok: true }, &reply) {
             // Too large for a frame: the call has had its effects, so it must not look as if the worker had died.
             Err(SendError::Frame(error)) => {
@@ -123,4 +131,8 @@ impl Runner {
             sent => sent,
         }
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
