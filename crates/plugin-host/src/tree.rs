@@ -2,7 +2,7 @@
 //!
 //! The host and each worker are *subreapers*: what loses its parent below them becomes their child, so that nothing that a
 //! plugin started can slip away to the system's first process. An orphan of a dead worker is told from the host's own
-//! children by its seccomp filters, of which it has more than the host: nothing else below the host is confined that way.
+//! children by its session, which is never the host's, and by its seccomp filters, of which it has more than the host.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -68,10 +68,12 @@ pub(crate) fn sweep_orphans() {
     for _ in 0..ROUNDS {
         let orphans: Vec<_> = {
             let workers = workers();
+            let all = processes();
             let me = std::process::id();
-            processes()
-                .into_iter()
-                .filter(|process| process.parent == me && !workers.contains(&process.id))
+            let session = all.iter().find(|process| process.id == me).map(|process| process.session);
+            all.into_iter()
+                .filter(|process| process.parent == me && Some(process.session) != session)
+                .filter(|process| !workers.contains(&process.id))
                 .filter(|process| seccomp_filters(&process.id.to_string()) > own_filters)
                 .collect()
         };
@@ -114,6 +116,7 @@ fn below(root: u32) -> Vec<u32> {
 struct Process {
     id: u32,
     parent: u32,
+    session: u32,
     /// Ended and not yet reaped.
     dead: bool,
 }
@@ -128,13 +131,15 @@ fn processes() -> Vec<Process> {
         .collect()
 }
 
-/// `PID (NAME) STATE PARENT ...`, where the name may hold anything.
+/// `PID (NAME) STATE PARENT GROUP SESSION ...`, where the name may hold anything.
 fn parse_stat(id: u32, stat: &str) -> Option<Process> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
-    Some(Process { id, parent, dead: matches!(state, "Z" | "X") })
+    let _group = fields.next()?;
+    let session = fields.next()?.parse().ok()?;
+    Some(Process { id, parent, session, dead: matches!(state, "Z" | "X") })
 }
 
 fn seccomp_filters(process: &str) -> u32 {
@@ -159,9 +164,10 @@ mod tests {
 
     #[test]
     fn stat_lines() {
-        let parsed = |stat| parse_stat(7, stat).map(|process| (process.parent, process.dead));
-        assert_eq!(parsed("7 (sh) S 3 7 7"), Some((3, false)));
-        assert_eq!(parsed("7 (a) b) Z 4) Z 3 7"), Some((3, true)));
+        let parsed =
+            |stat| parse_stat(7, stat).map(|process| (process.parent, process.session, process.dead));
+        assert_eq!(parsed("7 (sh) S 3 7 5 0"), Some((3, 5, false)));
+        assert_eq!(parsed("7 (a) b) Z 4) Z 3 7 5 0"), Some((3, 5, true)));
         assert_eq!(parsed("7 (sh"), None);
     }
 
