@@ -9,7 +9,7 @@ use regex::Regex;
 const CHANGING: &[(&str, &str)] = &[
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "[ID]"),
     (r"127\.0\.0\.1:\d+", "127.0.0.1:[PORT]"),
-    (r"\bpid \d+", "pid [PID]"),
+    (r"\b(pid|process) \d+", "$1 [PID]"),
     (r"\b\d+\.\d s\b", "[TIME] s"),
     (r"\b\d+ ms\b", "[TIME] ms"),
 ];

@@ -29,7 +29,8 @@ struct Process {
 
 impl Process {
     fn ends(&self) -> bool {
-        let Some(handle) = Pid::from_raw(self.id).and_then(|id| pidfd_open(id, PidfdFlags::empty()).ok()) else {
+        let Some(handle) = Pid::from_raw(self.id).and_then(|id| pidfd_open(id, PidfdFlags::empty()).ok())
+        else {
             return true;
         };
         let patience = Timespec { tv_sec: PATIENCE.as_secs().cast_signed(), tv_nsec: 0 };
@@ -47,7 +48,8 @@ fn processes(root: &Path) -> Vec<Process> {
             String::from_utf8_lossy(&fs::read(entry.path().join(part)).unwrap_or_default()).replace('\0', " ")
         };
         let command = text("cmdline");
-        let works_there = fs::read_link(entry.path().join("cwd")).is_ok_and(|folder| folder.starts_with(root));
+        let works_there =
+            fs::read_link(entry.path().join("cwd")).is_ok_and(|folder| folder.starts_with(root));
         let belongs = works_there || command.contains(&*name) || text("environ").contains(&*name);
         // The scripted model is the test's own.
         if belongs && !command.contains("script-server") {

@@ -1,17 +1,16 @@
 //! Events and envelopes as short lines: ids numbered as they come, without times and tokens.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
 
 /// The whole stream of a run, for one comparison.
 pub(crate) fn outline(events: &[Value]) -> String {
     let mut names = Vec::new();
-    let mut text = String::new();
-    for event in events {
-        let _ = writeln!(text, "{}", line(event, &mut names));
+    let mut lines: Vec<String> = events.iter().map(|event| line(event, &mut names)).collect();
+    // Calls that run beside each other end in any order.
+    for ended in lines.chunk_by_mut(|one, other| one.starts_with("end ") && other.starts_with("end ")) {
+        ended.sort();
     }
-    text
+    lines.join("\n")
 }
 
 /// The envelope as short lines: what became of it, then one line for each problem and note.
@@ -23,10 +22,7 @@ pub fn brief(envelope: &Value) -> String {
     } else {
         let error = &envelope["error"];
         let (code, executed, retryable) = (text(&error["code"]), &error["executed"], &error["retryable"]);
-        lines.push(format!(
-            "{code} executed={executed} retryable={retryable}: {}",
-            text(&error["message"])
-        ));
+        lines.push(format!("{code} executed={executed} retryable={retryable}: {}", text(&error["message"])));
         for problem in error["problems"].as_array().into_iter().flatten() {
             let mut line = format!("  {} {}", text(&problem["path"]), text(&problem["code"]));
             for key in ["expected", "got", "suggestion"] {
@@ -37,7 +33,9 @@ pub fn brief(envelope: &Value) -> String {
             lines.push(line);
         }
     }
-    lines.extend(envelope["notes"].as_array().into_iter().flatten().map(|note| format!("  note {}", text(note))));
+    lines.extend(
+        envelope["notes"].as_array().into_iter().flatten().map(|note| format!("  note {}", text(note))),
+    );
     lines.join("\n")
 }
 
@@ -89,9 +87,9 @@ fn result(event: &Value) -> String {
     if event["ok"] == true {
         return "ok".to_owned();
     }
-    let envelope: Value = event["envelope"].as_str().map_or(Value::Null, |text| {
-        serde_json::from_str(text).unwrap_or_else(|_| Value::from("not JSON"))
-    });
+    let envelope: Value = event["envelope"]
+        .as_str()
+        .map_or(Value::Null, |text| serde_json::from_str(text).unwrap_or_else(|_| Value::from("not JSON")));
     let message = envelope["error"]["message"].as_str().unwrap_or_default();
     format!("{} executed={}: {message}", event["code"].as_str().unwrap_or_default(), event["executed"])
 }

@@ -58,17 +58,22 @@ impl Run {
         }
     }
 
-    /// The result envelopes in order.
+    /// The result envelopes in the order of the calls; those that ran beside each other end in any order.
     #[track_caller]
     pub fn envelopes(&self) -> Vec<Value> {
-        self.events()
-            .iter()
-            .filter(|event| event["type"] == "call_finished")
-            .map(|event| {
-                let text = clean(event["envelope"].as_str().expect("text"), &self.root);
-                serde_json::from_str(&text).expect("an envelope is JSON")
-            })
-            .collect()
+        let events = self.events();
+        let mut calls: Vec<&Value> = Vec::new();
+        for event in events.iter().filter(|event| event["call"].is_string()) {
+            if !calls.contains(&&event["call"]) {
+                calls.push(&event["call"]);
+            }
+        }
+        let finished = |call: &Value| {
+            let of_call = |event: &&Value| event["type"] == "call_finished" && event["call"] == *call;
+            let text = clean(events.iter().find(of_call)?["envelope"].as_str().expect("text"), &self.root);
+            Some(serde_json::from_str(&text).expect("an envelope is JSON"))
+        };
+        calls.into_iter().filter_map(finished).collect()
     }
 
     /// The session that the events belong to.

@@ -23,8 +23,18 @@ fn check(settings: &str, arguments: &[&str], code: i32, created: bool) -> Run {
 #[test]
 fn with_nobody_to_ask_the_answer_is_no() {
     let run = check("", &[], 4, false);
-    insta::assert_snapshot!(run.outline(), @"");
-    insta::assert_snapshot!(run.envelopes().remove(0), @"");
+    insta::assert_snapshot!(run.outline(), @r#"
+    session default offline/script tools=8 stand_in
+    turn 1 "create it"
+    step 1
+    answer "" calls=1
+    end #1 create_file declined executed=false: Not run: it needs an approval (risk: write asks) and nobody is there to give it. Do not try again; say what you would have done.
+    step 2
+    text "done"
+    answer "done" calls=0
+    done declined "done" steps=2 calls=1 (a call needed an approval and nobody was there to give it)
+    "#);
+    insta::assert_snapshot!(run.envelopes().remove(0), @r#"{"error":{"code":"declined","executed":false,"message":"Not run: it needs an approval (risk: write asks) and nobody is there to give it. Do not try again; say what you would have done.","retryable":false},"ok":false}"#);
 }
 
 #[test]
@@ -34,21 +44,48 @@ fn an_open_pipe_is_nobody() {
     let pipe = started.take_stdin();
     let run = started.finish().expect_code(4);
     drop(pipe);
-    insta::assert_snapshot!(run.talk(), @"");
+    insta::assert_snapshot!(run.talk(), @"
+    session [ID] with offline/script (an offline stand-in, not a real model)
+      declined: Not run: it needs an approval (risk: write asks) and nobody is there to give it. Do not try again; say what you would have done.
+    a call needed an approval and nobody was there to give it
+    answered with a call declined in [TIME] s: 2 steps, 1 call, tokens n/a
+    ");
     assert_eq!(world.read("new.txt"), None);
 }
 
 #[test]
 fn yes_is_said_beforehand_for_one_run() {
     let run = check("", &["--yes"], 0, true);
-    insta::assert_snapshot!(run.outline(), @"");
+    insta::assert_snapshot!(run.outline(), @r#"
+    session default offline/script tools=8 stand_in
+    turn 1 "create it"
+    step 1
+    answer "" calls=1
+    start #1 create_file {"content":"new\n","path":"new.txt"} [create] (risk: write asks; approved by --yes)
+    end #1 create_file ok
+    step 2
+    text "done"
+    answer "done" calls=0
+    done answered "done" steps=2 calls=1
+    "#);
 }
 
 #[test]
 fn an_allowed_operation_is_not_asked() {
     let allow = |list: &str| format!("[agents.default.tools.create_file]\nallow = {list}\n");
     let run = check(&allow(r#"["create"]"#), &[], 0, true);
-    insta::assert_snapshot!(run.outline(), @"");
+    insta::assert_snapshot!(run.outline(), @r#"
+    session default offline/script tools=8 stand_in
+    turn 1 "create it"
+    step 1
+    answer "" calls=1
+    start #1 create_file {"content":"new\n","path":"new.txt"} [create] (allow = ["create"] of tool `create_file`)
+    end #1 create_file ok
+    step 2
+    text "done"
+    answer "done" calls=0
+    done answered "done" steps=2 calls=1
+    "#);
     check(&allow(r#"["*"]"#), &[], 0, true);
     // A list turns what it does not name into a question, and nobody is there.
     check(&allow("[]"), &[], 4, false);
@@ -58,8 +95,18 @@ fn an_allowed_operation_is_not_asked() {
 fn a_denied_operation_is_not_even_asked() {
     let deny = "[agents.default.tools.create_file]\nallow = [\"*\"]\ndeny = [\"create\"]\n";
     let run = check(deny, &["--yes"], 0, false);
-    insta::assert_snapshot!(run.outline(), @"");
-    insta::assert_snapshot!(run.envelopes().remove(0), @"");
+    insta::assert_snapshot!(run.outline(), @r#"
+    session default offline/script tools=8 stand_in
+    turn 1 "create it"
+    step 1
+    answer "" calls=1
+    end #1 create_file forbidden executed=false: Not run: a rule forbids it (deny = ["create"] of tool `create_file`).
+    step 2
+    text "done"
+    answer "done" calls=0
+    done answered "done" steps=2 calls=1
+    "#);
+    insta::assert_snapshot!(run.envelopes().remove(0), @r#"{"error":{"code":"forbidden","executed":false,"message":"Not run: a rule forbids it (deny = [\"create\"] of tool `create_file`).","retryable":false},"ok":false}"#);
 }
 
 #[test]
@@ -71,14 +118,28 @@ fn a_denied_read_is_refused_too() {
         .user_config("[agents.default.tools.read_file]\ndeny = [\"*\"]\n");
     let run = world.foehn(&["run", "--json", "--yes", "read"]).expect_code(0);
     assert!(!run.stdout.contains("secret\\n"), "{run:?}");
-    insta::assert_snapshot!(run.outline(), @"");
+    insta::assert_snapshot!(run.outline(), @r#"
+    session default offline/script tools=8 stand_in
+    turn 1 "read"
+    step 1
+    answer "" calls=1
+    end #1 read_file forbidden executed=false: Not run: a rule forbids it (deny = ["*"] of tool `read_file`).
+    step 2
+    text "done"
+    answer "done" calls=0
+    done answered "done" steps=2 calls=1
+    "#);
 }
 
 #[test]
 fn a_disabled_tool_is_not_offered() {
     let world = World::new().user_config("[agents.default]\nenabled_tools = [\"read_file\", \"scan\"]\n");
     let run = world.foehn(&["tools", "list"]).expect_code(0);
-    insta::assert_snapshot!(run.answer(), @"");
+    insta::assert_snapshot!(run.answer(), @"
+    TOOL       RISK       PLUGIN
+    read_file  read-only  file-rw  Read a text file.
+    scan       read-only  scan     List files and folders, sorted, one a line: the size in bytes or the kind, a tab, the path in the workspace.
+    ");
     world.foehn(&["tools", "call", "--yes", "run_shell", "{\"command\":\"true\"}"]).expect_code(1);
 }
 
@@ -102,7 +163,7 @@ fn chat(world: &World, replies: &[&str]) -> Run {
         asked(&mut started);
         started.type_line(reply);
     }
-    started.wait_for("done");
+    started.wait_for_talk("answered in");
     started.type_line("/exit");
     started.finish().expect_code(0)
 }
@@ -121,7 +182,34 @@ fn a_person_answers_each_question() {
     let world = World::new().script(THREE);
     let run = chat(&world, &["y", "n", "yes"]);
     assert_eq!(files(&world), ["1.txt", "3.txt"]);
-    insta::assert_snapshot!(run.talk(), @"");
+    insta::assert_snapshot!(run.talk(), @r#"
+    session [ID] with offline/script (an offline stand-in, not a real model)
+    /tools lists the tools, /clear starts afresh, /exit leaves; ctrl-C cancels a turn, twice leaves
+
+    > ? the model wants to run `create_file` (write, plugin file-rw): create
+      | one
+      asked because: risk: write asks
+      always covers: `create` of tool `create_file` for agent `default`
+      [y]es once, [n]o, [a]lways:   approved once (user)
+    > create_file {"content":"one","path":"1.txt"}
+      ok, [TIME] ms
+    ? the model wants to run `create_file` (write, plugin file-rw): create
+      | two
+      asked because: risk: write asks
+      always covers: `create` of tool `create_file` for agent `default`
+      [y]es once, [n]o, [a]lways:   declined (user)
+      declined: Not run: the user said no. Do not repeat this call; ask what to do instead.
+    ? the model wants to run `create_file` (write, plugin file-rw): create
+      | three
+      asked because: risk: write asks
+      always covers: `create` of tool `create_file` for agent `default`
+      [y]es once, [n]o, [a]lways:   approved once (user)
+    > create_file {"content":"three","path":"3.txt"}
+      ok, [TIME] ms
+    answered in [TIME] s: 4 steps, 3 calls, tokens n/a
+
+    >
+    "#);
 }
 
 #[test]
@@ -162,7 +250,7 @@ fn a_destructive_call_is_asked_every_time() {
     started.type_line("y");
     asked(&mut started);
     started.type_line("n");
-    started.wait_for("done");
+    started.wait_for_talk("answered in");
     started.finish().expect_code(0);
     assert_eq!(files(&world), ["2.txt"]);
 }
@@ -191,7 +279,21 @@ fn what_is_shown_is_what_runs() {
     started.type_line("go");
     asked(&mut started);
     started.type_line("n");
-    started.wait_for("done");
+    started.wait_for_talk("answered in");
     let run = started.finish().expect_code(0);
-    insta::assert_snapshot!(run.talk(), @"");
+    insta::assert_snapshot!(run.talk(), @r#"
+    session [ID] with offline/script (an offline stand-in, not a real model)
+    /tools lists the tools, /clear starts afresh, /exit leaves; ctrl-C cancels a turn, twice leaves
+
+    > ? the model wants to run `run_shell` (execute, plugin shell): run
+      | echo a\u{1b}[2K; touch b
+      ! it holds characters that do not show; they are written as \u{..} above
+      asked because: risk: execute asks
+      always covers: `run {"command":"echo a\u001b[2K; touch b","working_directory":"."}` of tool `run_shell` for agent `default`
+      [y]es once, [n]o, [a]lways:   declined (user)
+      declined: Not run: the user said no. Do not repeat this call; ask what to do instead.
+    answered in [TIME] s: 2 steps, 1 call, tokens n/a
+
+    >
+    "#);
 }

@@ -38,15 +38,24 @@ fn files_that_are_no_library() {
     assert!(status.is_ok_and(|status| status.success()));
     symlink("/nowhere", world.path("plugins/dangling.so")).expect("a link");
     symlink("circle.so", world.path("plugins/circle.so")).expect("a link");
-    insta::assert_snapshot!(listing(&world), @"");
+    insta::assert_snapshot!(listing(&world), @"
+    PLUGIN    FILE         STATE
+    circle    circle.so    refused  cannot be read: Too many levels of symbolic links (os error 40)
+    dangling  dangling.so  refused  cannot be read: No such file or directory (os error 2)
+    empty     empty.so     refused  is empty
+    fifo      fifo.so      refused  is a named pipe, not a file
+    folder    folder.so    refused  is a folder, not a file
+    good      good.so      ready
+    text      text.so      refused  is not a library: it does not begin like an ELF file
+    ");
 }
 
 #[test]
 fn a_file_without_permission() {
     let world = world();
-    world.write("plugins/locked.so", library());
+    world.add_plugin("file_rw", "locked.so");
     let locked = world.path("plugins/locked.so");
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0)).expect("its owner may");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).expect("its owner may");
     let can_read_everything = fs::read(&locked).is_ok();
     let listing = listing(&world);
     let row = listing.lines().find(|line| line.contains("locked")).unwrap_or_default();
@@ -74,7 +83,15 @@ fn libraries_that_are_cut_damaged_or_for_another_machine() {
     let size = whole.len().to_string();
     let half = (whole.len() / 2).to_string();
     let shown = listing.replace(&size, "[SIZE]").replace(&half, "[HALF]");
-    insta::assert_snapshot!(shown, @"");
+    insta::assert_snapshot!(shown, @"
+    PLUGIN         FILE              STATE
+    cut-half       cut-half.so       refused  is incomplete: the section table ends at byte [SIZE], the file at [HALF]; copy it again
+    cut-head       cut-head.so       refused  is incomplete: the header ends at byte 64, the file at 40; copy it again
+    damaged        damaged.so        refused  is damaged: bad input invalid utf8 (994); build or copy it again
+    good           good.so           ready
+    narrow         narrow.so         refused  is a 32-bit library; this host is 64-bit
+    other-machine  other-machine.so  refused  is built for AARCH64; this host is x86_64
+    ");
 }
 
 /// Damage in the middle of the file, which no look at the headers can find, ends a worker and not the host.
@@ -97,7 +114,12 @@ fn libraries_of_another_kind() {
     let world = world();
     world.add_plugin("no_root", "no-root.so");
     world.add_plugin("sdk_two", "sdk-two.so");
-    insta::assert_snapshot!(listing(&world), @"");
+    insta::assert_snapshot!(listing(&world), @"
+    PLUGIN   FILE        STATE
+    good     good.so     ready
+    no-root  no-root.so  refused  has no Foehn root module: it is not a plugin, or lacks `export_plugin!`
+    sdk-two  sdk-two.so  refused  is built for SDK 2.x, this host speaks 1.x: rebuild it with foehn-plugin-sdk 1.x
+    ");
 }
 
 #[test]
@@ -105,7 +127,12 @@ fn constructors_that_abort_or_hang() {
     let world = world();
     world.add_plugin("hostile", "ctor-abort.so");
     world.add_plugin("hostile", "ctor-hang.so");
-    insta::assert_snapshot!(listing(&world), @"");
+    insta::assert_snapshot!(listing(&world), @"
+    PLUGIN      FILE           STATE
+    ctor-abort  ctor-abort.so  refused  crashed (signal 6, SIGABRT) while it was loaded
+    ctor-hang   ctor-hang.so   refused  did not finish loading within 5 s and was killed
+    good        good.so        ready
+    ");
 }
 
 #[test]
@@ -114,7 +141,11 @@ fn a_run_tells_once_and_goes_on() {
     world.write("plugins/text.so", "text");
     let run = world.foehn(&["run", "hi"]).expect_code(0);
     assert_eq!(run.stdout, "hello\n");
-    insta::assert_snapshot!(run.talk(), @"");
+    insta::assert_snapshot!(run.talk(), @"
+    warning: plugin text is refused: is not a library: it does not begin like an ELF file
+    session [ID] with offline/script (an offline stand-in, not a real model)
+    answered in [TIME] s: 1 step, 0 calls, tokens n/a
+    ");
     let run = world.foehn(&["run", "--json", "hi"]).expect_code(0);
     assert_eq!(run.done()["text"], "hello");
 }
@@ -124,7 +155,7 @@ fn a_required_plugin_that_is_bad_is_fatal() {
     let world = world().user_config("[plugins.text]\nrequired = true\n");
     world.write("plugins/text.so", "text");
     let run = world.foehn(&["run", "List the files here."]);
-    insta::assert_snapshot!(format!("{:?} {}", run.code, run.talk()), @"");
+    insta::assert_snapshot!(format!("{:?} {}", run.code, run.talk()), @"Some(1) error: the required plugin `text` is not ready: is not a library: it does not begin like an ELF file");
 }
 
 #[test]
@@ -137,5 +168,8 @@ fn the_listing_for_programs() {
         .iter()
         .map(|one| format!("{} {} {}", one["name"], one["state"], one["reason"]))
         .collect();
-    insta::assert_snapshot!(facts.join("\n"), @"");
+    insta::assert_snapshot!(facts.join("\n"), @r#"
+    "good" "ready" null
+    "text" "refused" "is not a library: it does not begin like an ELF file"
+    "#);
 }

@@ -70,14 +70,33 @@ fn a_signal_ends_the_turn_with_a_result_for_every_call() {
     started.wait_for("turn_done");
     let run = started.finish().expect_code(130);
     assert_eq!(world.left_running(), [""; 0]);
-    insta::assert_snapshot!(run.outline(), @"");
+    insta::assert_snapshot!(run.outline(), @r#"
+    session default offline/script tools=8 stand_in
+    turn 1 "go"
+    step 1
+    answer "" calls=3
+    start #1 run_shell {"command":"echo first","working_directory":"."} [run] (risk: execute asks; approved by --yes)
+    end #1 run_shell ok
+    start #2 run_shell {"command":"echo partial; echo x > begun; (setsid sleep 301 &) ; sleep 302","working_directory":"."} [run] (risk: execute asks; approved by --yes)
+    end #2 run_shell cancelled executed="unknown": cancelled after [TIME] s in `.`
+    partial
+
+    end #3 run_shell cancelled executed=false: Not run: the user ended the turn first.
+    done cancelled "" steps=1 calls=3 (the user ended the turn)
+    "#);
     assert!(!world.work().join("third").exists());
 
     let session = run.session();
     let root = world.root().to_owned();
     let messages = messages_afterwards(world, &session);
     let cleaned = results(&messages, |text| text.replace(&*root.to_string_lossy(), "[ROOT]"));
-    insta::assert_snapshot!(cleaned, @"");
+    insta::assert_snapshot!(cleaned, @r#"
+    ok "exit code 0 after 0.0 s in `.`\nfirst\n"
+    cancelled executed="unknown" retryable=false: cancelled after 0.0 s in `.`
+    partial
+
+    cancelled executed=false retryable=false: Not run: the user ended the turn first.
+    "#);
 }
 
 #[test]
@@ -96,8 +115,7 @@ fn every_polite_signal_leaves_nothing_behind() {
 fn a_second_signal_does_not_wait_for_a_call_that_does_not_end() {
     // The grace is longer than any test, so only the second signal can end it.
     let script = "[[turn]]\ncalls = [{ name = \"loop_forever\" }]\n";
-    let world =
-        World::with_plugins(&["hostile"]).script(script).env("FOEHN_PLUGINS__GRACE_SECONDS", "3600");
+    let world = World::with_plugins(&["hostile"]).script(script).env("FOEHN_PLUGINS__GRACE_SECONDS", "3600");
     let mut started = world.start(&["run", "go"], Stdio::null());
     started.wait_for_talk("looping");
     started.signal("INT");
@@ -114,7 +132,12 @@ fn a_cancelled_wait_for_the_model_ends_at_once() {
     started.wait_for("step_started");
     started.signal("INT");
     let run = started.finish().expect_code(130);
-    insta::assert_snapshot!(run.outline(), @"");
+    insta::assert_snapshot!(run.outline(), @r#"
+    session default offline/script tools=8 stand_in
+    turn 1 "go"
+    step 1
+    done cancelled "" steps=1 calls=0 (the user ended the turn)
+    "#);
 }
 
 #[test]
@@ -130,5 +153,9 @@ fn a_killed_host_takes_its_processes_with_it_and_loses_no_finished_step() {
     let event: Value = serde_json::from_str(&line).expect("an event");
     let session = event["session"].as_str().expect("a session").to_owned();
     let messages = messages_afterwards(world, &session);
-    insta::assert_snapshot!(results(&messages, str::to_owned), @"");
+    insta::assert_snapshot!(results(&messages, str::to_owned), @r#"
+    ok "exit code 0 after 0.0 s in `.`\nfirst\n"
+    interrupted executed="unknown" retryable=false: The host ended while this call ran: its outcome is unknown. Look at what it did before you repeat it.
+    interrupted executed=false retryable=true: The host ended before this call began: it was not run.
+    "#);
 }

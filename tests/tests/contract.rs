@@ -29,48 +29,83 @@ fn accepted(tool: &str, arguments: &str) -> String {
 #[test]
 fn an_unknown_key_is_named_with_the_nearest_and_nothing_runs() {
     let edit = r#"{"path":"three.txt","old_text":"x","new_text":"y","replaceAll":true}"#;
-    insta::assert_snapshot!(refused("edit_file", edit), @"");
-    insta::assert_snapshot!(refused("scan", r#"{"recursve":false,"pth":"."}"#), @"");
+    insta::assert_snapshot!(refused("edit_file", edit), @"
+    invalid_arguments executed=false retryable=true: `edit_file` was not run: its arguments have a problem, `unknown_argument`.
+      /replaceAll unknown_argument | expected: only `path`, `old_text`, `new_text`, `replace_all` | got: `replaceAll` | suggestion: did you mean `replace_all`?
+    ");
+    insta::assert_snapshot!(refused("scan", r#"{"recursve":false,"pth":"."}"#), @"
+    invalid_arguments executed=false retryable=true: `scan` was not run: its arguments have 2 problems.
+      /pth unknown_argument | expected: only `path`, `pattern`, `recursive`, `limit`, `after`, `include_hidden` | got: `pth` | suggestion: did you mean `path`?
+      /recursve unknown_argument | expected: only `path`, `pattern`, `recursive`, `limit`, `after`, `include_hidden` | got: `recursve` | suggestion: did you mean `recursive`?
+    ");
 }
 
 #[test]
 fn a_key_given_twice_is_refused_whichever_was_shown() {
     let delete = r#"{"path":"tmp/x","path":"src/main.rs"}"#;
-    insta::assert_snapshot!(refused("delete_file", delete), @"");
+    insta::assert_snapshot!(refused("delete_file", delete), @"
+    invalid_arguments executed=false retryable=true: `delete_file` was not run: its arguments have a problem, `duplicate_argument`.
+      /path duplicate_argument | expected: each argument once | suggestion: keep the one that is meant
+    ");
 }
 
 #[test]
 fn null_is_left_out_where_it_may_be_and_wrong_where_it_may_not() {
     let nothing = r#"{"path":"a.txt","start_line":null,"end_line":null}"#;
-    insta::assert_snapshot!(accepted("read_file", nothing), @"");
-    insta::assert_snapshot!(refused("read_file", r#"{"path":null}"#), @"");
-    insta::assert_snapshot!(refused("read_file", "null"), @"");
+    insta::assert_snapshot!(accepted("read_file", nothing), @r#"
+    ok "`a.txt`: 2 lines\n1|one\n2|two"
+      note `/start_line`: null was taken as left out
+    "#);
+    insta::assert_snapshot!(refused("read_file", r#"{"path":null}"#), @"
+    invalid_arguments executed=false retryable=true: `read_file` was not run: its arguments have a problem, `wrong_type`.
+      /path wrong_type | expected: string | got: null
+    ");
+    insta::assert_snapshot!(refused("read_file", "null"), @"
+    invalid_arguments executed=false retryable=true: `read_file` was not run: its arguments have a problem, `missing_argument`.
+      /path missing_argument | expected: string
+    ");
 }
 
 #[test]
 fn what_is_not_json_says_where() {
-    insta::assert_snapshot!(refused("read_file", "path: a.txt"), @"");
-    insta::assert_snapshot!(refused("read_file", r#"["a.txt"]"#), @"");
+    insta::assert_snapshot!(refused("read_file", "path: a.txt"), @"
+    invalid_arguments executed=false retryable=true: `read_file` was not run: its arguments have a problem, `not_json`.
+       not_json | expected: one JSON object | got: expected value at line 1 column 1
+    ");
+    insta::assert_snapshot!(refused("read_file", r#"["a.txt"]"#), @r#"
+    invalid_arguments executed=false retryable=true: `read_file` was not run: its arguments have a problem, `wrong_type`.
+       wrong_type | expected: object | got: ["a.txt"]
+    "#);
 }
 
 #[test]
 fn what_can_mean_one_thing_only_is_read_and_noted() {
-    insta::assert_snapshot!(accepted("read_file", r#"{"path":"a.txt","start_line":"2"}"#), @"");
-    insta::assert_snapshot!(refused("read_file", r#"{"path":"a.txt","start_line":"two"}"#), @"");
-    insta::assert_snapshot!(refused("read_file", r#"{"path":"a.txt","start_line":0}"#), @"");
+    insta::assert_snapshot!(accepted("read_file", r#"{"path":"a.txt","start_line":"2"}"#), @r#"
+    ok "`a.txt`: lines 2 to 2 of 2, the last ones\n2|two"
+      note `/start_line`: text was read as an integer
+    "#);
+    insta::assert_snapshot!(refused("read_file", r#"{"path":"a.txt","start_line":"two"}"#), @r#"
+    invalid_arguments executed=false retryable=true: `read_file` was not run: its arguments have a problem, `wrong_type`.
+      /start_line wrong_type | expected: integer | got: "two"
+    "#);
+    insta::assert_snapshot!(refused("read_file", r#"{"path":"a.txt","start_line":0}"#), @"
+    invalid_arguments executed=false retryable=true: `read_file` was not run: its arguments have a problem, `out_of_range`.
+      /start_line out_of_range | expected: at least 1 | got: 0
+    ");
 }
 
 #[test]
 fn a_tool_that_does_not_exist_is_told_the_nearest() {
-    insta::assert_snapshot!(refused("file_read", "{}"), @"");
-    insta::assert_snapshot!(refused("generic_command", "{}"), @"");
+    insta::assert_snapshot!(refused("file_read", "{}"), @"unknown_tool executed=false retryable=true: There is no tool `file_read`; nothing was run. Did you mean `read_file`?");
+    insta::assert_snapshot!(refused("generic_command", "{}"), @"unknown_tool executed=false retryable=true: There is no tool `generic_command`; nothing was run. The tools are: `create_file`, `delete_file`, `dotnet`, `edit_file`, `read_file`, `run_shell`, `scan`, `write_file`.");
 }
 
 #[test]
 fn a_leaked_control_token_is_cleaned_only_to_an_exact_name() {
     let clean = accepted("read_file<|channel|>commentary", r#"{"path":"a.txt"}"#);
-    assert_eq!(clean, accepted("read_file", r#"{"path":"a.txt"}"#));
-    insta::assert_snapshot!(refused("default_api:file_read", r#"{"path":"a.txt"}"#), @"");
+    let plain = accepted("read_file", r#"{"path":"a.txt"}"#);
+    assert_eq!(clean, format!("{plain}\n  note the tool name was read as `read_file`"));
+    insta::assert_snapshot!(refused("default_api:file_read", r#"{"path":"a.txt"}"#), @"unknown_tool executed=false retryable=true: There is no tool `default_api:file_read`; nothing was run. Did you mean `read_file`?");
 }
 
 #[test]
@@ -96,7 +131,10 @@ fn check_cut(finish: &str) {
     let run = world.foehn(&["run", "--json", "--yes", "write r.md"]).expect_code(0);
     let shown: Vec<_> = run.envelopes().iter().map(brief).collect();
     insta::allow_duplicates! {
-        insta::assert_snapshot!(shown.join("\n"), @"");
+        insta::assert_snapshot!(shown.join("\n"), @"
+        invalid_arguments executed=false retryable=true: The call of `create_file` was cut by the output limit: its arguments end in the middle. Nothing was executed. Send the content in smaller pieces: first create the file with a short part, then append the rest in further calls.
+           cut_off | expected: a complete JSON object | got: EOF while parsing a string at line 1 column 34 | suggestion: send the content in smaller pieces
+        ");
     }
     assert_eq!(world.read("r.md"), None);
 }

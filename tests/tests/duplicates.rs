@@ -7,11 +7,16 @@ fn a_name_that_two_plugins_claim_belongs_to_neither() {
     // Both bring `fine`; every other tool of both has a name of its own.
     let world = World::with_plugins(&["hostile", "upcalls"]);
     let call = |tool: &str| world.foehn(&["tools", "call", tool]);
-    insta::assert_snapshot!(call("fine").expect_code(1).envelope(), @"");
+    insta::assert_snapshot!(call("fine").expect_code(1).envelope(), @r#"{"error":{"code":"unknown_tool","executed":false,"message":"There is no tool `fine`; nothing was run. The tools are: `abort`, `ask`, `change_process`, `chatter`, `count`, `double_panic`, `eat_memory`, `exit_seven`, `leave_child`, `liar`, `loop_forever`, `loop_politely`, `panic`, `phone`, `print`, `read_stdin`, `segfault`, `spy`, `stack_overflow`, `whoami`.","retryable":true},"ok":false}"#);
     assert_eq!(call("print").expect_code(0).envelope()["result"], "printed");
     assert_eq!(call("chatter").expect_code(0).envelope()["result"], "said");
     let listing = world.foehn(&["plugins", "list"]).expect_code(0);
-    insta::assert_snapshot!(format!("{}{}", listing.answer(), listing.talk()), @"");
+    insta::assert_snapshot!(format!("{}{}", listing.answer(), listing.talk()), @"
+    PLUGIN   FILE           STATE
+    hostile  libhostile.so  ready
+    upcalls  libupcalls.so  ready
+    warning: tool `fine` is not offered: `[ROOT]/plugins/libhostile.so` and `[ROOT]/plugins/libupcalls.so` both bring it; rename or remove one of them
+    ");
 }
 
 #[test]
@@ -21,6 +26,5 @@ fn a_copy_takes_nothing_over() {
     let tools = world.foehn(&["tools", "list"]).expect_code(0).answer();
     assert!(!tools.contains("scan") && tools.contains("read_file"), "{tools}");
     let run = world.foehn(&["run", "--json", "Read a.txt"]).expect_code(0);
-    let warning = run.events().into_iter().find(|event| event["type"] == "notice").unwrap_or_default();
-    insta::assert_snapshot!(warning["text"], @"");
+    insta::assert_snapshot!(run.talk(), @"warning: tool `scan` is not offered: `[ROOT]/plugins/aaa.so` and `[ROOT]/plugins/libscan.so` both bring it; rename or remove one of them");
 }

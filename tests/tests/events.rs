@@ -22,10 +22,23 @@ const HELLO: &str = "[[turn]]\nalways = true\ntext = \"hello\"\n";
 fn one_call_in_order() {
     let world = World::new().file("a.txt", "hello\n").script(ONE_READ);
     let run = world.foehn(&["run", "--json", "What is in a.txt?"]).expect_code(0);
-    insta::assert_snapshot!(run.outline(), @"");
+    insta::assert_snapshot!(run.outline(), @r#"
+    session default offline/script tools=8 stand_in
+    turn 1 "What is in a.txt?"
+    step 1
+    reasoning "let me look"
+    text "Looking."
+    answer "Looking." calls=1
+    start #1 read_file {"path":"a.txt","start_line":1} [read_file] (risk: read-only runs)
+    end #1 read_file ok
+    step 2
+    text "It says hello."
+    answer "It says hello." calls=0
+    done answered "It says hello." steps=2 calls=1
+    "#);
     insta::assert_snapshot!(run.talk(), @"");
     let envelope = run.envelopes().remove(0);
-    insta::assert_snapshot!(envelope, @"");
+    insta::assert_snapshot!(envelope, @r#"{"ok":true,"result":"`a.txt`: 1 line\n1|hello"}"#);
 }
 
 #[test]

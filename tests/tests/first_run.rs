@@ -40,17 +40,33 @@ fn plain_requests_reach_the_fitting_tool() {
 #[test]
 fn the_answer_is_stdout_and_the_talk_is_stderr() {
     let run = World::new().file("notes.txt", "remember the milk\n").foehn(&["run", "Read notes.txt"]);
-    insta::assert_snapshot!(run.answer(), @"");
-    insta::assert_snapshot!(run.talk(), @"");
+    insta::assert_snapshot!(run.answer(), @"
+    `read_file` gave:
+
+    `notes.txt`: 1 line
+    1|remember the milk
+
+    (I am Foehn's offline stand-in, not a language model: I pick a tool by its words and report what it gave. Set `provider` for real answers.)
+    ");
+    insta::assert_snapshot!(run.talk(), @r#"
+    session [ID] with offline/stand-in (an offline stand-in, not a real model)
+    > read_file {"path":"notes.txt","start_line":1}
+      ok, [TIME] ms
+    answered in [TIME] s: 2 steps, 1 call, tokens n/a
+    "#);
 }
 
 #[test]
 fn without_plugins_it_says_so() {
     let world = World::with_plugins(&[]);
     let run = world.foehn(&["run", "Which source files here are the largest?"]).expect_code(0);
-    insta::assert_snapshot!(run.answer(), @"");
-    insta::assert_snapshot!(world.foehn(&["plugins", "list"]).expect_code(0).answer(), @"");
-    insta::assert_snapshot!(world.foehn(&["tools", "list"]).expect_code(0).answer(), @"");
+    insta::assert_snapshot!(run.answer(), @"
+    There is no tool here that I could use, so there is nothing I can do.
+
+    (I am Foehn's offline stand-in, not a language model: I pick a tool by its words and report what it gave. Set `provider` for real answers.)
+    ");
+    insta::assert_snapshot!(world.foehn(&["plugins", "list"]).expect_code(0).answer(), @"no plugin in [ROOT]/plugins; put a compiled one there, or name another folder with --plugins");
+    insta::assert_snapshot!(world.foehn(&["tools", "list"]).expect_code(0).answer(), @"no tool; `foehn plugins list` tells which plugins there are and why one is not used");
 }
 
 #[test]

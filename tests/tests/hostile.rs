@@ -23,47 +23,79 @@ fn check(tool: &str, code: i32, expected: &str) {
 
 #[test]
 fn a_panic_is_a_failed_result() {
-    check("panic", 1, "");
+    check("panic", 1, r#"failed executed=true retryable=true: panicked: on purpose"#);
 }
 
 #[test]
 fn a_panic_while_panicking_ends_the_worker() {
-    check("double_panic", 1, "");
+    check(
+        "double_panic",
+        1,
+        r#"crashed executed="unknown" retryable=false: plugin `hostile` crashed (signal 6, SIGABRT) while running `double_panic`: thread caused non-unwinding panic. aborting."#,
+    );
 }
 
 #[test]
 fn an_abort_ends_the_worker() {
-    check("abort", 1, "");
+    check(
+        "abort",
+        1,
+        r#"crashed executed="unknown" retryable=false: plugin `hostile` crashed (signal 6, SIGABRT) while running `abort`"#,
+    );
 }
 
 #[test]
 fn a_wild_write_ends_the_worker() {
-    check("segfault", 1, "");
+    check(
+        "segfault",
+        1,
+        r#"crashed executed="unknown" retryable=false: plugin `hostile` crashed (signal 11, SIGSEGV) while running `segfault`"#,
+    );
 }
 
 #[test]
 fn endless_recursion_ends_the_worker() {
-    check("stack_overflow", 1, "");
+    check(
+        "stack_overflow",
+        1,
+        r#"crashed executed="unknown" retryable=false: plugin `hostile` crashed (signal 6, SIGABRT) while running `stack_overflow`: fatal runtime error: stack overflow, aborting"#,
+    );
 }
 
 #[test]
 fn an_exit_is_told_with_its_status() {
-    check("exit_seven", 1, "");
+    check(
+        "exit_seven",
+        1,
+        r#"crashed executed="unknown" retryable=false: plugin `hostile` ended itself with exit status 7 while running `exit_seven`"#,
+    );
 }
 
 #[test]
 fn a_loop_that_listens_to_nothing_is_killed() {
-    check("loop_forever", 1, "");
+    check(
+        "loop_forever",
+        1,
+        r#"timeout executed="unknown" retryable=false: no result within 1 s; it did not stop within 1 s more, its worker was killed"#,
+    );
 }
 
 #[test]
 fn a_loop_that_listens_ends_by_itself() {
-    check("loop_politely", 1, "");
+    check(
+        "loop_politely",
+        1,
+        r#"timeout executed="unknown" retryable=false: no result within 1 s; it was stopped"#,
+    );
 }
 
 #[test]
 fn memory_without_end_has_an_end() {
-    check("eat_memory", 1, "");
+    check(
+        "eat_memory",
+        1,
+        r#"crashed executed="unknown" retryable=false: plugin `hostile` crashed (signal 6, SIGABRT) while running `eat_memory`: memory allocation of 16777216 bytes failed"#,
+    );
 }
 
 #[test]
@@ -98,7 +130,51 @@ fn one_session_survives_them_all() {
     let script: String = tools.iter().map(|tool| turn(tool)).collect();
     let world = world().script(&format!("{script}[[turn]]\ntext = \"done\"\n"));
     let run = world.foehn(&["run", "--json", "--yes", "go"]).expect_code(0);
-    insta::assert_snapshot!(run.outline(), @"");
+    insta::assert_snapshot!(run.outline(), @r#"
+    session default offline/script tools=17 stand_in
+    turn 1 "go"
+    step 1
+    answer "" calls=1
+    start #1 panic {} [panic] (risk: read-only runs)
+    end #1 panic failed executed=true: panicked: on purpose
+    step 2
+    answer "" calls=1
+    start #2 print {} [print] (risk: read-only runs)
+    end #2 print ok
+    step 3
+    answer "" calls=1
+    start #3 fine {} [fine] (risk: read-only runs)
+    end #3 fine ok
+    step 4
+    answer "" calls=1
+    start #4 abort {} [abort] (risk: read-only runs)
+    end #4 abort crashed executed="unknown": plugin `hostile` crashed (signal 6, SIGABRT) while running `abort`
+    step 5
+    answer "" calls=1
+    start #5 fine {} [fine] (risk: read-only runs)
+    end #5 fine ok
+    step 6
+    answer "" calls=1
+    start #6 loop_forever {} [loop_forever] (risk: read-only runs)
+    progress #6 looping
+    end #6 loop_forever timeout executed="unknown": no result within 1 s; it did not stop within 1 s more, its worker was killed
+    step 7
+    answer "" calls=1
+    start #7 fine {} [fine] (risk: read-only runs)
+    end #7 fine ok
+    step 8
+    answer "" calls=1
+    start #8 change_process {} [change_process] (risk: read-only runs)
+    end #8 change_process ok
+    step 9
+    answer "" calls=1
+    start #9 fine {} [fine] (risk: read-only runs)
+    end #9 fine ok
+    step 10
+    text "done"
+    answer "done" calls=0
+    done answered "done" steps=10 calls=9
+    "#);
     assert_eq!(world.left_running(), [""; 0]);
 }
 
@@ -119,7 +195,32 @@ fn calls_beside_a_crash_are_not_hurt() {
 #[test]
 fn three_crashes_switch_it_off_and_say_so() {
     let crash = "[[turn]]\ncalls = [{ name = \"abort\" }]\n";
-    let script = format!("{crash}{crash}{crash}[[turn]]\ncalls = [{{ name = \"fine\" }}]\n[[turn]]\ntext = \"done\"\n");
+    let script = format!(
+        "{crash}{crash}{crash}[[turn]]\ncalls = [{{ name = \"fine\" }}]\n[[turn]]\ntext = \"done\"\n"
+    );
     let run = world().script(&script).foehn(&["run", "--json", "go"]).expect_code(0);
-    insta::assert_snapshot!(run.outline(), @"");
+    insta::assert_snapshot!(run.outline(), @r#"
+    session default offline/script tools=17 stand_in
+    turn 1 "go"
+    step 1
+    answer "" calls=1
+    start #1 abort {} [abort] (risk: read-only runs)
+    end #1 abort crashed executed="unknown": plugin `hostile` crashed (signal 6, SIGABRT) while running `abort`
+    step 2
+    answer "" calls=1
+    start #2 abort {} [abort] (risk: read-only runs)
+    end #2 abort crashed executed="unknown": plugin `hostile` crashed (signal 6, SIGABRT) while running `abort`
+    step 3
+    answer "" calls=1
+    start #3 abort {} [abort] (risk: read-only runs)
+    end #3 abort crashed executed="unknown": plugin `hostile` crashed (signal 6, SIGABRT) while running `abort`
+    step 4
+    answer "" calls=1
+    start #4 fine {} [fine] (risk: read-only runs)
+    end #4 fine failed executed=false: plugin `hostile` cannot run: it is switched off after 3 crashes within 60 s (the last: it crashed (signal 6, SIGABRT) while running `abort`); a new file or a restart of the host switches it on again
+    step 5
+    text "done"
+    answer "done" calls=0
+    done answered "done" steps=5 calls=4
+    "#);
 }

@@ -14,7 +14,8 @@ const SECRET: &str = "outside secret\n";
 
 /// `out` and `work-evil` lie beside the workspace.
 fn world() -> World {
-    let world = World::with_plugins(&["scan", "file_rw"]).file("a.txt", "inside\n").file("deep/x/y.txt", "deep\n");
+    let world =
+        World::with_plugins(&["scan", "file_rw"]).file("a.txt", "inside\n").file("deep/x/y.txt", "deep\n");
     world.write("out/secret.txt", SECRET);
     world.write("work-evil/x.txt", SECRET);
     link(&world, "leak", &world.path("out/secret.txt"));
@@ -75,15 +76,27 @@ const EVERY_TOOL: &[&str] = &["read_file", "edit_file", "write_file", "create_fi
 
 #[test]
 fn a_link_that_leads_out_is_not_followed() {
-    insta::assert_snapshot!(table(EVERY_TOOL, &["leak", "leaks/secret.txt"]), @"");
-    insta::assert_snapshot!(table(&["scan", "delete_file"], &["leaks"]), @"");
+    insta::assert_snapshot!(table(EVERY_TOOL, &["leak", "leaks/secret.txt"]), @"
+    read_file leak: refused executed=false retryable=false: `leak` is a link that leads out of the workspace
+    edit_file leak: refused executed=false retryable=false: `leak` is a link that leads out of the workspace
+    write_file leak: refused executed=false retryable=false: `leak` is a link that leads out of the workspace
+    create_file leak: refused executed=false retryable=false: `leak` is a link that leads out of the workspace
+    read_file leaks/secret.txt: refused executed=false retryable=false: `leaks` is a link that leads out of the workspace
+    edit_file leaks/secret.txt: refused executed=false retryable=false: `leaks` is a link that leads out of the workspace
+    write_file leaks/secret.txt: refused executed=false retryable=false: `leaks` is a link that leads out of the workspace
+    create_file leaks/secret.txt: refused executed=false retryable=false: `leaks` is a link that leads out of the workspace
+    ");
+    insta::assert_snapshot!(table(&["scan", "delete_file"], &["leaks"]), @r#"
+    scan leaks: refused executed=false retryable=false: `leaks` is a link that leads out of the workspace
+    delete_file leaks: ok "deleted the link `leaks`; what it leads to is as it was"
+    "#);
 }
 
 #[test]
 fn deleting_a_link_acts_on_the_link() {
     let world = world();
     let envelope = world.call("delete_file", &json!({"path": "leak"}));
-    insta::assert_snapshot!(brief(&envelope), @"");
+    insta::assert_snapshot!(brief(&envelope), @r#"ok "deleted the link `leak`; what it leads to is as it was""#);
     assert!(!world.work().join("leak").is_symlink());
     assert_eq!(fs::read_to_string(world.path("out/secret.txt")).ok().as_deref(), Some(SECRET));
 }
@@ -91,18 +104,36 @@ fn deleting_a_link_acts_on_the_link() {
 #[test]
 fn a_sibling_with_the_same_prefix_is_outside() {
     let paths = ["../work-evil/x.txt", "[ROOT]/work-evil/x.txt", "/etc/passwd", "deep/../../out/secret.txt"];
-    insta::assert_snapshot!(table(&["read_file"], &paths), @"");
+    insta::assert_snapshot!(table(&["read_file"], &paths), @"
+    read_file ../work-evil/x.txt: refused executed=false retryable=false: `../work-evil/x.txt` lies outside of the workspace
+    read_file [ROOT]/work-evil/x.txt: refused executed=false retryable=false: `[ROOT]/work-evil/x.txt` lies outside of the workspace
+    read_file /etc/passwd: refused executed=false retryable=false: `/etc/passwd` lies outside of the workspace
+    read_file deep/../../out/secret.txt: refused executed=false retryable=false: `deep/../../out/secret.txt` lies outside of the workspace
+    ");
 }
 
 #[test]
 fn nothing_is_created_through_a_link_to_nothing() {
-    insta::assert_snapshot!(table(&["create_file", "write_file"], &["new.txt", "nodir/f.txt"]), @"");
+    insta::assert_snapshot!(table(&["create_file", "write_file"], &["new.txt", "nodir/f.txt"]), @"
+    create_file new.txt: refused executed=false retryable=false: `new.txt` is a link that leads out of the workspace
+    write_file new.txt: refused executed=false retryable=false: `new.txt` is a link that leads out of the workspace
+    create_file nodir/f.txt: refused executed=false retryable=false: `nodir` is a link that leads out of the workspace
+    write_file nodir/f.txt: refused executed=false retryable=false: `nodir` is a link that leads out of the workspace
+    ");
 }
 
 #[test]
 fn what_stays_inside_works_by_every_way() {
-    let paths = ["a.txt", "./a.txt", "deep/../a.txt", "[ROOT]/work/a.txt", "inner/x/y.txt", "absolute/x/y.txt"];
-    insta::assert_snapshot!(table(&["read_file"], &paths), @"");
+    let paths =
+        ["a.txt", "./a.txt", "deep/../a.txt", "[ROOT]/work/a.txt", "inner/x/y.txt", "absolute/x/y.txt"];
+    insta::assert_snapshot!(table(&["read_file"], &paths), @r#"
+    read_file a.txt: ok "`a.txt`: 1 line\n1|inside"
+    read_file ./a.txt: ok "`a.txt`: 1 line\n1|inside"
+    read_file deep/../a.txt: ok "`a.txt`: 1 line\n1|inside"
+    read_file [ROOT]/work/a.txt: ok "`a.txt`: 1 line\n1|inside"
+    read_file inner/x/y.txt: ok "`inner/x/y.txt`: 1 line\n1|deep"
+    read_file absolute/x/y.txt: ok "`absolute/x/y.txt`: 1 line\n1|deep"
+    "#);
 }
 
 #[test]
@@ -116,7 +147,8 @@ fn a_workspace_that_is_itself_a_link_is_one_workspace() {
         brief(&run.envelope())
     };
     let expected = "ok \"`a.txt`: 1 line\\n1|inside\"";
-    for path in ["a.txt".to_owned(), format!("{entrance}/a.txt"), format!("{}/a.txt", world.work().display())] {
+    for path in ["a.txt".to_owned(), format!("{entrance}/a.txt"), format!("{}/a.txt", world.work().display())]
+    {
         assert_eq!(read(path.clone()), expected, "{path}");
     }
     assert_eq!(read("inner/x/y.txt".into()), "ok \"`inner/x/y.txt`: 1 line\\n1|deep\"");
@@ -129,8 +161,13 @@ fn a_folder_that_is_swapped_for_a_link_never_leads_out() {
     const CALLS: usize = 60;
     let call = |index: usize| match index % 2 {
         // Each call is another one, or it would be stopped as a repetition.
-        0 => format!(r#"{{ name = "read_file", arguments = {{ path = "sub/f.txt", end_line = {} }} }}"#, index + 1),
-        _ => format!(r#"{{ name = "create_file", arguments = {{ path = "sub/{index}.txt", content = "x" }} }}"#),
+        0 => format!(
+            r#"{{ name = "read_file", arguments = {{ path = "sub/f.txt", end_line = {} }} }}"#,
+            index + 1
+        ),
+        _ => format!(
+            r#"{{ name = "create_file", arguments = {{ path = "sub/{index}.txt", content = "x" }} }}"#
+        ),
     };
     let calls: Vec<String> = (0..CALLS).map(call).collect();
     let script = format!("[[turn]]\ncalls = [{}]\n[[turn]]\ntext = \"done\"\n", calls.join(","));
@@ -154,6 +191,7 @@ fn a_folder_that_is_swapped_for_a_link_never_leads_out() {
     assert_eq!(envelopes.len(), CALLS);
     assert!(!run.stdout.contains("outside secret"), "{run:?}");
     assert!(envelopes.iter().any(|envelope| envelope["ok"] == Value::Bool(true)), "{envelopes:?}");
-    let names: Vec<_> = fs::read_dir(world.path("out")).expect("a folder").flatten().map(|e| e.file_name()).collect();
+    let names: Vec<_> =
+        fs::read_dir(world.path("out")).expect("a folder").flatten().map(|e| e.file_name()).collect();
     assert_eq!(names, ["f.txt"]);
 }

@@ -12,12 +12,12 @@ fn check(tool: &str, expected: &str) {
 
 #[test]
 fn a_read_only_tool_cannot_write() {
-    check("liar", "");
+    check("liar", "failed executed=true retryable=true: Permission denied (os error 13)");
 }
 
 #[test]
 fn a_tool_without_network_cannot_connect() {
-    check("phone", "");
+    check("phone", "failed executed=true retryable=true: Operation not permitted (os error 1)");
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn a_tool_sees_no_key_of_its_host() {
     let mut names: Vec<_> = own.split_whitespace().filter_map(|pair| pair.split_once('=')).collect();
     names.retain(|(name, _)| *name != "PATH");
     assert_eq!(names, [("HOME", "[ROOT]/home"), ("RUST_BACKTRACE", "0")], "{own}");
-    insta::assert_snapshot!(host, @"");
+    insta::assert_snapshot!(host, @"host: not readable: Permission denied (os error 13)");
 }
 
 #[test]
@@ -45,12 +45,13 @@ fn a_requirement_is_met_here_or_says_what_is_missing() {
 
 #[test]
 fn in_process_works_and_still_stops_a_panic() {
-    let world =
-        World::with_plugins(&["scan", "hostile"]).file("a.txt", "a").user_config("[plugins]\nisolation = \"in_process\"\n");
+    let world = World::with_plugins(&["scan", "hostile"])
+        .file("a.txt", "a")
+        .user_config("[plugins]\nisolation = \"in_process\"\n");
     let scan = world.foehn(&["tools", "call", "scan"]).expect_code(0);
-    insta::assert_snapshot!(brief(&scan.envelope()), @"");
+    insta::assert_snapshot!(brief(&scan.envelope()), @r#"ok "1 entry in `.`\n1\ta.txt""#);
     let panic = world.foehn(&["tools", "call", "panic"]).expect_code(1);
-    insta::assert_snapshot!(brief(&panic.envelope()), @"");
+    insta::assert_snapshot!(brief(&panic.envelope()), @"failed executed=true retryable=true: panicked: on purpose");
     let fine = world.foehn(&["tools", "call", "fine"]).expect_code(0);
     assert_eq!(brief(&fine.envelope()), "ok \"fine\"");
 }

@@ -44,7 +44,7 @@ fn holders(folder: &Path, bytes: &[u8]) -> Vec<String> {
 fn commands_start_with_a_short_list_of_variables() {
     let world = with_keys(World::with_plugins(&["shell"])).env("LC_ALL", "C.UTF-8");
     let envelope = world.call("run_shell", &json!({"command": "env | cut -d= -f1 | sort | tr '\\n' ' '"}));
-    insta::assert_snapshot!(brief(&envelope), @"");
+    insta::assert_snapshot!(brief(&envelope), @r#"ok "exit code 0 after [TIME] s in `.`\nDEBIAN_FRONTEND DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO FOEHN_RUN GIT_PAGER GIT_TERMINAL_PROMPT HOME LC_ALL MANPAGER NO_COLOR NPM_CONFIG_UPDATE_NOTIFIER NPM_CONFIG_YES PAGER PATH PIP_DISABLE_PIP_VERSION_CHECK PIP_NO_INPUT PWD SSH_ASKPASS_REQUIRE SYSTEMD_PAGER TERM TMPDIR ""#);
 }
 
 /// Every way a command has to look for the keys of the host.
@@ -73,14 +73,20 @@ fn a_key_in_the_settings_is_not_handed_on() {
 
 /// A server that refuses the key and says which one it was.
 fn echoing() -> String {
-    format!("[[turn]]\nalways = true\nfault = {{ status = 401, body = '{{\"error\":{{\"message\":\"wrong key {KEY}\"}}}}' }}\n")
+    format!(
+        "[[turn]]\nalways = true\nfault = {{ status = 401, body = '{{\"error\":{{\"message\":\"wrong key {KEY}\"}}}}' }}\n"
+    )
 }
 
 #[test]
 fn a_refused_key_is_named_by_its_source() {
     let (world, model) = with_keys(World::new()).serve(&echoing());
     let run = world.foehn(&["run", "hi"]).expect_code(1);
-    insta::assert_snapshot!(run.talk(), @"");
+    insta::assert_snapshot!(run.talk(), @"
+    session [ID] with openai-compatible/scripted
+    error: openai-compatible/scripted: the server refuses the API key from `api_key` (environment variable FOEHN_API_KEY) (401): wrong key ***
+    failed in [TIME] s: 1 step, 0 calls, tokens n/a
+    ");
     clean(&world, &run);
     clean(&world, &world.foehn(&["run", "--json", "hi"]).expect_code(1));
     assert_eq!(model.requests().len(), 2);
@@ -91,12 +97,13 @@ fn a_key_with_a_line_end_is_trimmed_and_one_with_a_space_is_refused() {
     let hello = "[[turn]]\nalways = true\ntext = \"hello\"\n";
     let (world, model) = World::new().serve(hello);
     let world = world.env("FOEHN_API_KEY", &format!("{KEY}\n"));
+    // A header with a line end in it could not be sent.
     world.foehn(&["run", "hi"]).expect_code(0);
-    assert!(model.requests()[0].to_string().contains(&format!("Bearer {KEY}\"")), "{:?}", model.requests());
+    assert_eq!(model.requests().len(), 1);
 
     let world = world.env("FOEHN_API_KEY", "sk-made-up 123456");
     let run = world.foehn(&["run", "hi"]);
-    insta::assert_snapshot!(format!("{:?} {}", run.code, run.talk()), @"");
+    insta::assert_snapshot!(format!("{:?} {}", run.code, run.talk()), @"Some(2) error: openai-compatible/scripted: the API key from `api_key` (environment variable FOEHN_API_KEY) holds a space, a line end or a character that no key has; copy it again");
 }
 
 #[test]
@@ -107,7 +114,11 @@ fn a_password_in_an_address_is_not_shown() {
         .env("FOEHN_MAX_RETRIES", "0")
         .env("FOEHN_BASE_URL", "http://ada:hunter22@127.0.0.1:9/v1");
     let run = world.foehn(&["run", "hi"]).expect_code(1);
-    insta::assert_snapshot!(run.talk(), @"");
+    insta::assert_snapshot!(run.talk(), @"
+    session [ID] with openai-compatible/m
+    error: openai-compatible/m: nothing listens at http://127.0.0.1:[PORT]/v1; is the server running?
+    failed in [TIME] s: 1 step, 0 calls, tokens n/a
+    ");
     clean(&world, &run);
     clean(&world, &world.foehn(&["config", "show"]));
     clean(&world, &world.foehn(&["doctor"]));
@@ -116,17 +127,18 @@ fn a_password_in_an_address_is_not_shown() {
 #[test]
 fn without_a_key_it_says_where_it_looked() {
     let run = World::new().env("FOEHN_PROVIDER", "mistral").foehn(&["run", "hi"]);
-    insta::assert_snapshot!(format!("{:?} {}", run.code, run.talk()), @"");
+    insta::assert_snapshot!(format!("{:?} {}", run.code, run.talk()), @"Some(2) error: mistral/-: no API key: looked for MISTRAL_API_KEY; set MISTRAL_API_KEY or `api_key` in the configuration, or use provider `offline`, which needs none");
 }
 
+/// A key that lies in a file of the workspace is no secret of that file, but it is one of the host's.
 #[test]
 fn a_known_secret_is_masked_even_when_a_tool_prints_it() {
-    let world = World::with_plugins(&["file_rw"])
-        .env("FOEHN_API_KEY", KEY)
-        .env("FOEHN_PROVIDER", "openai-compatible")
-        .env("FOEHN_MODEL", "m")
-        .env("FOEHN_BASE_URL", "http://127.0.0.1:9/v1")
-        .file("copied.txt", format!("key = {KEY}\n"));
-    let run = world.foehn(&["tools", "call", "read_file", r#"{"path":"copied.txt"}"#]).expect_code(0);
-    assert!(!run.stdout.contains(KEY), "{run:?}");
+    let script = "[[turn]]\ncalls = [{ name = \"read_file\", arguments = { path = \"copied.txt\" } }]\n\
+                  [[turn]]\ntext = \"done\"\n";
+    let (world, model) = with_keys(World::with_plugins(&["file_rw"])).serve(script);
+    let world = world.file("copied.txt", format!("key = {KEY}\n"));
+    let run = world.foehn(&["run", "--json", "go"]).expect_code(0);
+    clean(&world, &run);
+    assert!(run.stdout.contains("key = "), "{run:?}");
+    assert!(!model.bodies()[1].to_string().contains(KEY), "{:?}", model.bodies());
 }

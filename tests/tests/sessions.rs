@@ -22,7 +22,14 @@ fn a_session_goes_on_where_it_was() {
     let first = world.foehn(&["run", "--json", "my name is Ada"]).expect_code(0).session();
     let second = world.foehn(&["run", "--json", "--session", &first, "what is it?"]).expect_code(0);
     assert_eq!(second.session(), first);
-    insta::assert_snapshot!(second.outline(), @"");
+    insta::assert_snapshot!(second.outline(), @r#"
+    session default openai-compatible/scripted tools=8 resumed
+    turn 2 "what is it?"
+    step 1
+    text "noted"
+    answer "noted" calls=0
+    done answered "noted" steps=1 calls=0
+    "#);
     let expected = [r#"user "my name is Ada""#, r#"assistant "noted""#, r#"user "what is it?""#];
     assert_eq!(texts(&model.bodies()[1]), expected);
 }
@@ -40,9 +47,12 @@ fn the_latest_of_this_folder_goes_on() {
 #[test]
 fn the_list_tells_what_is_stored() {
     let world = World::new().script(ALWAYS);
-    insta::assert_snapshot!(world.foehn(&["sessions"]).expect_code(0).answer(), @"");
+    insta::assert_snapshot!(world.foehn(&["sessions"]).expect_code(0).answer(), @"no session of this folder is stored");
     let id = world.foehn(&["run", "--json", "tidy the garden"]).expect_code(0).session();
-    insta::assert_snapshot!(world.foehn(&["sessions"]).expect_code(0).answer(), @"");
+    insta::assert_snapshot!(world.foehn(&["sessions"]).expect_code(0).answer(), @"
+    SESSION                               AGENT    FIRST PROMPT
+    [ID]  default  tidy the garden
+    ");
     let listed = world.foehn(&["sessions", "--json"]).expect_code(0).events();
     let facts: Vec<_> = listed.iter().map(|one| (&one["id"], &one["agent"], &one["title"])).collect();
     assert_eq!(facts, [(&Value::from(id), &"default".into(), &"tidy the garden".into())]);
@@ -52,9 +62,9 @@ fn the_list_tells_what_is_stored() {
 fn what_is_not_stored_cannot_go_on() {
     let world = World::new().script(ALWAYS);
     let run = world.foehn(&["run", "--continue", "go"]);
-    insta::assert_snapshot!(format!("{:?} {}", run.code, run.talk()), @"");
+    insta::assert_snapshot!(format!("{:?} {}", run.code, run.talk()), @"Some(1) error: no session of [ROOT]/work is stored yet; run without --continue to start one");
     let run = world.foehn(&["run", "--session", "nonsense", "go"]);
-    insta::assert_snapshot!(format!("{:?} {}", run.code, run.talk()), @"");
+    insta::assert_snapshot!(format!("{:?} {}", run.code, run.talk()), @"Some(1) error: the session cannot go on: session `nonsense` does not exist");
     let both = world.foehn(&["run", "--session", "x", "--continue", "go"]).expect_code(2);
     assert!(both.stderr.contains("cannot be used with"), "{both:?}");
 }
@@ -67,7 +77,7 @@ fn one_session_has_one_writer() {
     let mut owner = world.start(&["run", "--json", "--session", &session, "wait"], Stdio::null());
     owner.wait_for("step_started");
     let second = world.foehn(&["run", "--session", &session, "me too"]);
-    insta::assert_snapshot!(format!("{:?} {}", second.code, second.talk()), @"");
+    insta::assert_snapshot!(format!("{:?} {}", second.code, second.talk()), @"Some(1) error: the session cannot go on: the session journal [ROOT]/state/foehn.db has session `[ID]` open in another Foehn (process [PID]). End that one first, or start a new session");
     owner.signal("INT");
     owner.finish().expect_code(130);
 }

@@ -12,11 +12,18 @@ fn world(library: &str, file: &str) -> World {
 #[test]
 fn an_unknown_plugin_is_listed_and_not_loaded() {
     let world = world("scan", "scan.so");
-    insta::assert_snapshot!(world.foehn(&["plugins", "list"]).expect_code(0).answer(), @"");
+    insta::assert_snapshot!(world.foehn(&["plugins", "list"]).expect_code(0).answer(), @"
+    PLUGIN  FILE     STATE
+    scan    scan.so  not trusted  nothing of it runs until `foehn plugins trust` accepts it
+    ");
     let call = world.foehn(&["tools", "call", "scan"]).expect_code(1);
     assert_eq!(call.envelope()["error"]["code"], "unknown_tool");
     let run = world.foehn(&["run", "List the files here."]).expect_code(0);
-    insta::assert_snapshot!(run.talk(), @"");
+    insta::assert_snapshot!(run.talk(), @"
+    warning: plugin scan is not trusted: nothing of it runs until `foehn plugins trust` accepts it
+    session [ID] with offline/stand-in (an offline stand-in, not a real model)
+    answered in [TIME] s: 1 step, 0 calls, tokens n/a
+    ");
 }
 
 #[test]
@@ -63,9 +70,9 @@ fn what_cannot_be_trusted_says_why() {
     let world = world("scan", "scan.so");
     world.write("plugins/text.so", "text");
     let run = world.foehn(&["plugins", "trust", "text"]).expect_code(1);
-    insta::assert_snapshot!(run.talk(), @"");
+    insta::assert_snapshot!(run.talk(), @"error: `[ROOT]/plugins/text.so` is not a library: it does not begin like an ELF file");
     let run = world.foehn(&["plugins", "trust", "scam"]).expect_code(1);
-    insta::assert_snapshot!(run.talk(), @"");
+    insta::assert_snapshot!(run.talk(), @"error: there is no plugin `scam` in [ROOT]/plugins; it holds: scan, text");
 }
 
 #[test]
@@ -83,5 +90,9 @@ fn a_broken_trust_list_accepts_nothing_and_is_kept() {
 fn a_project_cannot_accept_its_own_plugins() {
     let world = world("scan", "scan.so").project_config("[plugins]\ntrust = \"any\"\n");
     let run = world.foehn(&["plugins", "list"]).expect_code(2);
-    insta::assert_snapshot!(run.talk(), @"");
+    insta::assert_snapshot!(run.talk(), @r#"
+    error: [ROOT]/work/foehn.toml came with its folder and may not set:
+      line 2: `plugins.trust`: only you decide which plugins are loaded
+    Set it in your own settings ([ROOT]/config/foehn/foehn.toml), or say there that you trust the folder: trusted_folders = ["[ROOT]/work"]
+    "#);
 }

@@ -14,19 +14,19 @@ fn check(world: &World, tool: &str, expected: &str) {
 
 #[test]
 fn a_tool_knows_agent_caller_deadline_and_its_own_settings() {
-    check(&world(), "whoami", "");
+    check(&world(), "whoami", r#"ok "agent default, caller operator, a deadline, greeting \"\"""#);
     let settings = "[agents.default.tools.whoami]\ngreeting = \"moin\"\n[agents.other.tools.whoami]\ngreeting = \"salut\"\n";
     let world = world().user_config(settings);
-    check(&world, "whoami", "");
+    check(&world, "whoami", r#"ok "agent default, caller operator, a deadline, greeting \"moin\"""#);
     let other = world.foehn(&["--agent", "other", "tools", "call", "whoami"]).expect_code(0);
-    insta::assert_snapshot!(brief(&other.envelope()), @"");
+    insta::assert_snapshot!(brief(&other.envelope()), @r#"ok "agent other, caller operator, a deadline, greeting \"salut\"""#);
 }
 
 #[test]
 fn a_setting_that_does_not_fit_is_told_before_anything_runs() {
     let world = world().user_config("[agents.default.tools.whoami]\ngreting = \"moin\"\n");
     let run = world.foehn(&["tools", "call", "whoami"]).expect_code(1);
-    insta::assert_snapshot!(brief(&run.envelope()), @"");
+    insta::assert_snapshot!(brief(&run.envelope()), @"failed executed=false retryable=true: plugin `upcalls` cannot run: it does not accept its configuration: configuration of tool `whoami`: `greting`: unknown field `greting`, expected `greeting`");
     let doctor = world.foehn(&["doctor"]);
     assert!(doctor.stdout.contains("greting"), "{doctor:?}");
 }
@@ -34,9 +34,9 @@ fn a_setting_that_does_not_fit_is_told_before_anything_runs() {
 #[test]
 fn state_outlives_the_process() {
     let world = world();
-    check(&world, "count", "");
-    check(&world, "count", "");
-    check(&world, "count", "");
+    for calls in 1..=3 {
+        check(&world, "count", &format!(r#"ok "{calls}, keys [\"count\", \"last\"]""#));
+    }
 }
 
 #[test]
@@ -46,7 +46,19 @@ fn progress_is_an_event_and_log_lines_are_in_the_log() {
     let log = world.path("log.txt");
     let world = world.env("FOEHN_LOG__FILE", &log.display().to_string()).env("FOEHN_LOG__LEVEL", "warn");
     let run = world.foehn(&["run", "--json", "go"]).expect_code(0);
-    insta::assert_snapshot!(run.outline(), @"");
+    insta::assert_snapshot!(run.outline(), @r#"
+    session default offline/script tools=5 stand_in
+    turn 1 "go"
+    step 1
+    answer "" calls=1
+    start #1 chatter {} [chatter] (risk: read-only runs)
+    progress #1 half way
+    end #1 chatter ok
+    step 2
+    text "done"
+    answer "done" calls=0
+    done answered "done" steps=2 calls=1
+    "#);
     let logged = std::fs::read_to_string(log).expect("the log");
     let line = logged.lines().find(|line| line.contains("a line for the log")).unwrap_or_default();
     let session = run.session();
@@ -58,5 +70,10 @@ fn progress_is_an_event_and_log_lines_are_in_the_log() {
 
 #[test]
 fn questions_of_plugins_are_answered_with_not_supported() {
-    check(&world(), "ask", "");
+    check(
+        &world(),
+        "ask",
+        "ok \"user: the host cannot do `ask_user`: this host puts no questions of plugins to the user; model: the host \
+         cannot do `complete`: this host puts no questions of plugins to a model\"",
+    );
 }

@@ -33,32 +33,72 @@ fn check_two_reads(habits: &str, arguments: &[&str]) -> Run {
     let expected = ["a", "b"].map(|name| format!("ok \"`{name}.txt`: 1 line\\n1|content of {name}\""));
     assert_eq!(results, expected, "{habits}");
     let bodies = model.bodies();
-    let sent: Vec<_> = bodies[1]["messages"]
-        .as_array()
-        .into_iter()
-        .flatten()
+    let messages = bodies[1]["messages"].as_array().into_iter().flatten();
+    let sent: Vec<_> = messages
         .filter(|message| message["role"] == "tool")
-        .map(|message| message["content"].as_str().unwrap_or_default().contains("content of"))
+        .map(|message| {
+            brief(&serde_json::from_str(message["content"].as_str().unwrap_or_default()).unwrap_or_default())
+        })
         .collect();
-    assert_eq!(sent, [true, true], "{habits}");
+    assert_eq!(sent, expected, "{habits}");
     run
 }
 
 #[test]
 fn text_streams_and_two_calls_run_beside_each_other() {
     let run = check_two_reads("", &[]);
-    insta::assert_snapshot!(run.outline(), @"");
+    insta::assert_snapshot!(run.outline(), @r#"
+    session default openai-compatible/scripted tools=6
+    turn 1 "read both"
+    step 1
+    text "Readi"
+    text "ng bo"
+    text "th."
+    answer "Reading both." calls=2
+    start #1 read_file {"path":"a.txt","start_line":1} [read_file] (risk: read-only runs)
+    start #2 read_file {"path":"b.txt","start_line":1} [read_file] (risk: read-only runs)
+    end #1 read_file ok
+    end #2 read_file ok
+    step 2
+    text "Both "
+    text "were "
+    text "read."
+    answer "Both were read." calls=0
+    done answered "Both were read." steps=2 calls=2
+    "#);
 }
 
 #[test]
 fn a_whole_answer_is_read_too() {
     let run = check_two_reads("", &["--no-stream"]);
-    insta::assert_snapshot!(run.outline(), @"");
+    insta::assert_snapshot!(run.outline(), @r#"
+    session default openai-compatible/scripted tools=6
+    turn 1 "read both"
+    step 1
+    text "Reading both."
+    answer "Reading both." calls=2
+    start #1 read_file {"path":"a.txt","start_line":1} [read_file] (risk: read-only runs)
+    start #2 read_file {"path":"b.txt","start_line":1} [read_file] (risk: read-only runs)
+    end #1 read_file ok
+    end #2 read_file ok
+    step 2
+    text "Both were read."
+    answer "Both were read." calls=0
+    done answered "Both were read." steps=2 calls=2
+    "#);
 }
 
 #[test]
 fn calls_are_told_apart_whatever_their_index_or_id() {
-    for habits in ["same_index", "missing_index", "index_from_one", "missing_id", "finish_stop", "no_done", "args_object"] {
+    for habits in [
+        "same_index",
+        "missing_index",
+        "index_from_one",
+        "missing_id",
+        "finish_stop",
+        "no_done",
+        "args_object",
+    ] {
         check_two_reads(&format!("habits = [\"{habits}\"]"), &[]);
     }
 }
@@ -91,7 +131,10 @@ fn empty_arguments_mean_none() {
             r#"{{"choices":[{{"index":0,"delta":{{"tool_calls":[{{"index":0,"id":"a1","type":"function","function":{{"name":"scan"{arguments}}}}}]}},"finish_reason":null}}]}}"#
         );
         let end = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}"#;
-        check_empty(&format!("fault = {{ raw = '''data: {delta}\n\ndata: {end}\n\ndata: [DONE]\n\n''' }}"), &[]);
+        check_empty(
+            &format!("fault = {{ raw = '''data: {delta}\n\ndata: {end}\n\ndata: [DONE]\n\n''' }}"),
+            &[],
+        );
     }
 }
 
@@ -117,27 +160,28 @@ fn check_fault(fault: &str) -> String {
 #[test]
 fn every_fault_of_a_server_is_told_in_plain_words() {
     let message = r#"'{"error":{"message":"no"}}'"#;
-    insta::assert_snapshot!(check_fault(&format!("fault = {{ status = 401, body = {message} }}")), @"");
-    insta::assert_snapshot!(check_fault(&format!("fault = {{ status = 429, body = {message} }}")), @"");
-    insta::assert_snapshot!(check_fault(&format!("fault = {{ status = 500, body = {message} }}")), @"");
-    insta::assert_snapshot!(check_fault("fault = { status = 502, body = \"<html><title>Bad Gateway</title>\" }"), @"");
-    insta::assert_snapshot!(check_fault("fault = { close = true }"), @"");
-    insta::assert_snapshot!(check_fault("fragment = 4\nfault = { cut_after = 2 }"), @"");
+    insta::assert_snapshot!(check_fault(&format!("fault = {{ status = 401, body = {message} }}")), @"openai-compatible/scripted: the server wants an API key (401): no; looked for FOEHN_API_KEY");
+    insta::assert_snapshot!(check_fault(&format!("fault = {{ status = 429, body = {message} }}")), @"openai-compatible/scripted: the server takes no more requests for now (429): no");
+    insta::assert_snapshot!(check_fault(&format!("fault = {{ status = 500, body = {message} }}")), @"openai-compatible/scripted: the server failed (500): no");
+    insta::assert_snapshot!(check_fault("fault = { status = 502, body = \"<html><title>Bad Gateway</title>\" }"), @r#"openai-compatible/scripted: the server failed (502): a web page titled "Bad Gateway""#);
+    insta::assert_snapshot!(check_fault("fault = { close = true }"), @"openai-compatible/scripted: the connection to http://127.0.0.1:[PORT]/v1 broke: connection closed before message completed");
+    insta::assert_snapshot!(check_fault("fragment = 4\nfault = { cut_after = 2 }"), @"openai-compatible/scripted: the connection ended in the middle of the answer");
     insta::assert_snapshot!(
         check_fault("fragment = 4\nfault = { error_after = 2, error = { message = \"overloaded\" } }"),
-        @""
+        @"openai-compatible/scripted: the server failed while it answered: overloaded"
     );
-    insta::assert_snapshot!(check_fault("fragment = 4\nfault = { malformed_after = 2 }"), @"");
+    insta::assert_snapshot!(check_fault("fragment = 4\nfault = { malformed_after = 2 }"), @"openai-compatible/scripted: the server sent something that is not the JSON it should be (expected value at line 1 column 14)");
     let half_call = "fragment = 4\ncalls = [{ name = \"scan\", arguments = { path = \".\" } }]\nfault = { cut_after = 5 }";
-    insta::assert_snapshot!(check_fault(half_call), @"");
+    insta::assert_snapshot!(check_fault(half_call), @"openai-compatible/scripted: the connection ended in the middle of the answer");
 }
 
 #[test]
 fn a_silent_server_is_given_up() {
-    let (world, _model) = world().serve("[[turn]]\ntext = \"a b\"\nfragment = 2\nfault = { stall_after = 1 }\n");
+    let (world, _model) =
+        world().serve("[[turn]]\ntext = \"a b\"\nfragment = 2\nfault = { stall_after = 1 }\n");
     let world = world.env("FOEHN_TIMEOUT_SECONDS", "1").env("FOEHN_MAX_RETRIES", "0");
     let run = world.foehn(&["run", "--json", "hello"]).expect_code(1);
-    insta::assert_snapshot!(run.done()["reason"], @"");
+    insta::assert_snapshot!(run.done()["reason"], @r#""openai-compatible/scripted: the server was silent for 1 s""#);
 }
 
 #[test]
@@ -148,7 +192,11 @@ fn nobody_listens() {
         .env("FOEHN_BASE_URL", "http://127.0.0.1:9")
         .env("FOEHN_MAX_RETRIES", "0");
     let run = world.foehn(&["run", "hello"]).expect_code(1);
-    insta::assert_snapshot!(run.talk(), @"");
+    insta::assert_snapshot!(run.talk(), @"
+    session [ID] with openai-compatible/m
+    error: openai-compatible/m: nothing listens at http://127.0.0.1:[PORT]; is the server running?
+    failed in [TIME] s: 1 step, 0 calls, tokens n/a
+    ");
 }
 
 #[test]
@@ -158,7 +206,16 @@ fn a_server_that_asks_for_patience_gets_it() {
                   [[turn]]\ntext = \"here\"\n";
     let (world, model) = world().serve(script);
     let run = world.foehn(&["run", "--json", "hello"]).expect_code(0);
-    insta::assert_snapshot!(run.outline(), @"");
+    insta::assert_snapshot!(run.outline(), @r#"
+    session default openai-compatible/scripted tools=6
+    turn 1 "hello"
+    step 1
+    retrying 1: the server takes no more requests for now (429): slow down
+    retrying 2: the server is overloaded (503)
+    text "here"
+    answer "here" calls=0
+    done answered "here" steps=1 calls=0
+    "#);
     assert_eq!(model.requests().len(), 3);
 }
 
@@ -179,10 +236,9 @@ fn the_request_holds_system_message_tools_and_prompt() {
     assert_eq!(names, ["create_file", "delete_file", "edit_file", "read_file", "scan", "write_file"]);
     let system = body["messages"][0]["content"].as_str().unwrap_or_default();
     assert!(system.contains("Answer in one word."), "{system}");
-    assert_eq!((&body["model"], &body["stream"], &body["messages"][1]["content"]), (
-        &Value::from("scripted"),
-        &Value::from(true),
-        &Value::from("hi"),
-    ));
+    assert_eq!(
+        (&body["model"], &body["stream"], &body["messages"][1]["content"]),
+        (&Value::from("scripted"), &Value::from(true), &Value::from("hi"),)
+    );
     assert!(body["tools"].to_string().chars().count() <= 8_000);
 }
