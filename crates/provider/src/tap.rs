@@ -24,6 +24,8 @@ pub(crate) struct Tap {
     open: HashMap<u64, OpenCall>,
     /// How many calls were given an index of ours.
     moves: u64,
+    /// The ids, maybe empty, of calls that came without an index.
+    unplaced: Vec<String>,
     pub(crate) verbatim_arguments: Vec<String>,
 }
 
@@ -111,7 +113,7 @@ impl Tap {
     /// Some servers put every call under one index, without ids: a fragment that names a tool and brings arguments,
     /// after a call whose arguments are whole, begins another call. (Where the id is new, the decoder sees it itself.)
     fn moved(&mut self, call: &Call<'_>) -> Option<u64> {
-        let index = call.index.as_ref()?.as_u64()?;
+        let Some(index) = call.index.as_ref().and_then(Value::as_u64) else { return Some(self.placed(call)) };
         let id = call.id.as_ref().and_then(Value::as_str).unwrap_or_default();
         let function = call.function.as_ref();
         let name = function.and_then(|function| function.name.as_deref()).unwrap_or_default();
@@ -131,6 +133,26 @@ impl Tap {
             open.arguments.push_str(&arguments);
         }
         (open.known_as != index).then_some(open.known_as)
+    }
+
+    /// The index for a fragment that comes without any: that of the call with its id, else of the call begun last. One with
+    /// a new id, or with a name after a named call, begins another.
+    fn placed(&mut self, call: &Call<'_>) -> u64 {
+        let id = call.id.as_ref().and_then(Value::as_str).unwrap_or_default();
+        let is_named = call
+            .function
+            .as_ref()
+            .and_then(|function| function.name.as_deref())
+            .is_some_and(|name| !name.is_empty());
+        let known = self.unplaced.iter().rposition(|known| id.is_empty() || known == id);
+        let position = match known {
+            Some(position) if !(id.is_empty() && is_named) => position,
+            _ => {
+                self.unplaced.push(id.to_owned());
+                self.unplaced.len() - 1
+            }
+        };
+        OWN_INDICES / 2 + position as u64
     }
 
     fn gemini(&mut self, frame: &str) {
@@ -283,13 +305,36 @@ mod tests {
 
     #[test]
     fn an_object_as_arguments_goes_on_as_its_own_text() {
-        let frame = r#"{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"t","arguments":{"a":1, "a":99999999999999999999}}}]}}]}"#;
+        let frame = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"t","arguments":{"a":1, "a":99999999999999999999}}}]}}]}"#;
         let read = Tap::default().read(Dialect::Chat, frame);
         let rewritten: Value = serde_json::from_str(&read.rewritten.unwrap()).unwrap();
         assert_eq!(
             rewritten["choices"][0]["delta"]["tool_calls"][0],
-            serde_json::json!({"id":"a","function":{"name":"t","arguments":"{\"a\":1, \"a\":99999999999999999999}"}})
+            serde_json::json!({"index":0,"id":"a","function":{"name":"t","arguments":"{\"a\":1, \"a\":99999999999999999999}"}})
         );
+    }
+
+    #[test]
+    fn fragments_without_an_index_belong_to_the_call_begun_last() {
+        let mut tap = Tap::default();
+        let mut index = |call: &str| {
+            let frame = format!(r#"{{"choices":[{{"delta":{{"tool_calls":[{call}]}}}}]}}"#);
+            let rewritten = tap.read(Dialect::Chat, &frame).rewritten.unwrap();
+            let rewritten: Value = serde_json::from_str(&rewritten).unwrap();
+            rewritten["choices"][0]["delta"]["tool_calls"][0]["index"].as_u64().unwrap() - OWN_INDICES / 2
+        };
+        let rows = [
+            (r#"{"id":"a","function":{"name":"t","arguments":""}}"#, 0),
+            (r#"{"function":{"arguments":"{"}}"#, 0),
+            (r#"{"index":null,"function":{"arguments":"}"}}"#, 0),
+            (r#"{"id":"b","function":{"name":"t","arguments":"{"}}"#, 1),
+            (r#"{"id":"a","function":{"arguments":" "}}"#, 0),
+            (r#"{"id":"","function":{"arguments":"}"}}"#, 1),
+            (r#"{"function":{"name":"u","arguments":"{}"}}"#, 2),
+        ];
+        for (call, expected) in rows {
+            assert_eq!(index(call), expected, "{call}");
+        }
     }
 
     #[test]
