@@ -11,6 +11,7 @@ mod memory_journal;
 mod one_call;
 mod output;
 mod setup;
+mod trust_prompt;
 
 use std::process::ExitCode;
 

@@ -13,7 +13,14 @@ use crate::visible::visible;
 /// The card, several lines, without the final prompt.
 pub fn approval_card(approval: &Approval) -> String {
     let mut card = String::new();
-    let operations: Vec<&str> = approval.operations.iter().map(|operation| operation.name.as_str()).collect();
+    let operations: Vec<String> = approval
+        .operations
+        .iter()
+        .map(|operation| match &operation.target {
+            Some(target) => format!("{} `{target}`", operation.name),
+            None => operation.name.clone(),
+        })
+        .collect();
     let _ = writeln!(
         card,
         "? the model wants to run `{}` ({}, plugin {}): {}",

@@ -11,6 +11,7 @@ use crate::conversation::{Conversation, House, end};
 use crate::gate::SessionGate;
 use crate::interrupt::Interrupts;
 use crate::setup::Setup;
+use crate::trust_prompt;
 
 pub(crate) async fn run(setup: &Setup, arguments: RunArgs) -> Result<ExitCode> {
     let prompt_from_stdin = arguments.prompt == "-";
@@ -25,9 +26,13 @@ pub(crate) async fn run(setup: &Setup, arguments: RunArgs) -> Result<ExitCode> {
     let interrupts = Interrupts::listen().context("cannot listen for signals")?;
     let gate = Arc::new(SessionGate::new(attended, arguments.yes));
     let house = House::open(setup, gate).await?;
+    let mut lines = attended.then(Lines::of_stdin);
+    if let Some(lines) = &mut lines {
+        trust_prompt::ask(setup, &house.plugins, lines).await?;
+    }
     house.remark_on_plugins();
     let Conversation { ops, events, engine } = house.converse(setup, &arguments.session).await?;
-    let once = Once { ops, events, style, lines: attended.then(Lines::of_stdin) };
+    let once = Once { ops, events, style, lines };
     let status = once.run(prompt, || interrupts.clone().next()).await.context("cannot write the output")?;
     // A second ctrl-C has the user not wait for a turn that does not end; its workers are killed below.
     if status == foehn_protocol::TurnStatus::Cancelled {
