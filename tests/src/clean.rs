@@ -8,6 +8,7 @@ use regex::Regex;
 /// Pattern and what stands in its place, in this order.
 const CHANGING: &[(&str, &str)] = &[
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "[ID]"),
+    (r"\b[0-9a-f]{64}\b", "[HASH]"),
     (r"127\.0\.0\.1:\d+", "127.0.0.1:[PORT]"),
     (r"\b(pid|process) \d+", "$1 [PID]"),
     (r"\b\d+\.\d s\b", "[TIME] s"),

@@ -9,10 +9,12 @@ mod left;
 mod outline;
 mod run;
 mod served;
+mod terminal;
 mod world;
 
 pub use build::{Built, built};
 pub use outline::brief;
 pub use run::{Run, Started};
 pub use served::Served;
+pub use terminal::Terminal;
 pub use world::World;

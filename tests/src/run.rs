@@ -181,13 +181,13 @@ impl Drop for Started {
 
 /// One stream, read beside the test so that the process never blocks on a full pipe.
 #[derive(Debug)]
-struct Lines {
+pub(crate) struct Lines {
     lines: mpsc::Receiver<String>,
-    seen: String,
+    pub(crate) seen: String,
 }
 
 impl Lines {
-    fn of(stream: impl Read + Send + 'static) -> Self {
+    pub(crate) fn of(stream: impl Read + Send + 'static) -> Self {
         let (sender, lines) = mpsc::channel();
         std::thread::spawn(move || {
             let mut stream = BufReader::new(stream);
@@ -203,7 +203,7 @@ impl Lines {
         Self { lines, seen: String::new() }
     }
 
-    fn wait_for(&mut self, text: &str) -> Option<String> {
+    pub(crate) fn wait_for(&mut self, text: &str) -> Option<String> {
         loop {
             let line = self.lines.recv_timeout(PATIENCE).ok()?;
             self.seen.push_str(&line);
@@ -214,7 +214,7 @@ impl Lines {
     }
 
     /// `false` when the stream does not end.
-    fn read_to_end(&mut self) -> bool {
+    pub(crate) fn read_to_end(&mut self) -> bool {
         loop {
             match self.lines.recv_timeout(PATIENCE) {
                 Ok(line) => self.seen.push_str(&line),

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::run::{Run, Started};
 use crate::served::Served;
+use crate::terminal::Terminal;
 use crate::{built, clean, left};
 
 /// Everything is removed when it is dropped.
@@ -129,6 +130,11 @@ impl World {
     /// Starts and returns at once.
     pub fn start(&self, arguments: &[&str], stdin: Stdio) -> Started {
         Started::spawn(self.command(arguments).stdin(stdin), self.root.path())
+    }
+
+    /// Starts at a terminal.
+    pub fn at_terminal(&self, arguments: &[&str]) -> Terminal {
+        Terminal::spawn(self.command(arguments), self.root.path().to_owned())
     }
 
     /// Runs a command of the test's own in this world's folder and environment.

@@ -186,20 +186,20 @@ fn a_person_answers_each_question() {
     session [ID] with offline/script (an offline stand-in, not a real model)
     /tools lists the tools, /clear starts afresh, /exit leaves; ctrl-C cancels a turn, twice leaves
 
-    > ? the model wants to run `create_file` (write, plugin file-rw): create
+    > ? the model wants to run `create_file` (write, plugin file-rw): create `1.txt`
       | one
       asked because: risk: write asks
       always covers: `create` of tool `create_file` for agent `default`
       [y]es once, [n]o, [a]lways:   approved once (user)
     > create_file {"content":"one","path":"1.txt"}
       ok, [TIME] ms
-    ? the model wants to run `create_file` (write, plugin file-rw): create
+    ? the model wants to run `create_file` (write, plugin file-rw): create `2.txt`
       | two
       asked because: risk: write asks
       always covers: `create` of tool `create_file` for agent `default`
       [y]es once, [n]o, [a]lways:   declined (user)
       declined: Not run: the user said no. Do not repeat this call; ask what to do instead.
-    ? the model wants to run `create_file` (write, plugin file-rw): create
+    ? the model wants to run `create_file` (write, plugin file-rw): create `3.txt`
       | three
       asked because: risk: write asks
       always covers: `create` of tool `create_file` for agent `default`

@@ -125,7 +125,7 @@ fn a_child_in_a_session_of_its_own_ends_with_the_worker() {
 #[test]
 fn one_session_survives_them_all() {
     // Not more than two that end the worker: three within a minute switch the plugin off.
-    let tools = ["panic", "print", "fine", "abort", "fine", "loop_forever", "fine", "change_process", "fine"];
+    let tools = ["panic", "fine", "abort", "fine", "loop_forever", "fine", "print", "change_process", "fine"];
     let turn = |tool: &str| format!("[[turn]]\ncalls = [{{ name = \"{tool}\" }}]\n");
     let script: String = tools.iter().map(|tool| turn(tool)).collect();
     let world = world().script(&format!("{script}[[turn]]\ntext = \"done\"\n"));
@@ -139,29 +139,29 @@ fn one_session_survives_them_all() {
     end #1 panic failed executed=true: panicked: on purpose
     step 2
     answer "" calls=1
-    start #2 print {} [print] (risk: read-only runs)
-    end #2 print ok
+    start #2 fine {} [fine] (risk: read-only runs)
+    end #2 fine ok
     step 3
     answer "" calls=1
-    start #3 fine {} [fine] (risk: read-only runs)
-    end #3 fine ok
+    start #3 abort {} [abort] (risk: read-only runs)
+    end #3 abort crashed executed="unknown": plugin `hostile` crashed (signal 6, SIGABRT) while running `abort`
     step 4
     answer "" calls=1
-    start #4 abort {} [abort] (risk: read-only runs)
-    end #4 abort crashed executed="unknown": plugin `hostile` crashed (signal 6, SIGABRT) while running `abort`
+    start #4 fine {} [fine] (risk: read-only runs)
+    end #4 fine ok
     step 5
     answer "" calls=1
-    start #5 fine {} [fine] (risk: read-only runs)
-    end #5 fine ok
+    start #5 loop_forever {} [loop_forever] (risk: read-only runs)
+    progress #5 looping
+    end #5 loop_forever timeout executed="unknown": no result within 1 s; it did not stop within 1 s more, its worker was killed
     step 6
     answer "" calls=1
-    start #6 loop_forever {} [loop_forever] (risk: read-only runs)
-    progress #6 looping
-    end #6 loop_forever timeout executed="unknown": no result within 1 s; it did not stop within 1 s more, its worker was killed
+    start #6 fine {} [fine] (risk: read-only runs)
+    end #6 fine ok
     step 7
     answer "" calls=1
-    start #7 fine {} [fine] (risk: read-only runs)
-    end #7 fine ok
+    start #7 print {} [print] (risk: read-only runs)
+    end #7 print ok
     step 8
     answer "" calls=1
     start #8 change_process {} [change_process] (risk: read-only runs)

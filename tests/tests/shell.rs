@@ -110,9 +110,9 @@ fn a_deleted_folder_spoils_nothing_but_itself() {
 fn flooded(command: &str) -> Run {
     let world = world();
     let mut shell = std::process::Command::new("sh");
-    let arguments = json!({"command": command, "timeout_seconds": 60}).to_string();
+    let arguments = json!({"command": command, "timeout_seconds": 300}).to_string();
     shell
-        .args(["-c", "ulimit -v 60000; exec \"$0\" tools call --yes run_shell \"$1\""])
+        .args(["-c", "ulimit -v 100000; exec \"$0\" tools call --yes run_shell \"$1\""])
         .arg(built().foehn())
         .arg(&arguments)
         .stdin(std::process::Stdio::null());
@@ -122,7 +122,7 @@ fn flooded(command: &str) -> Run {
 #[test]
 fn a_flood_is_kept_in_its_ends_and_counted() {
     let run =
-        flooded("echo first; head -c 70000000 /dev/zero | tr '\\0' '#'; echo; echo last").expect_code(0);
+        flooded("echo first; head -c 110000000 /dev/zero | tr '\\0' '#'; echo; echo last").expect_code(0);
     let envelope = run.envelope();
     let result = envelope["result"].as_str().expect("text");
     assert!(result.chars().count() < 60_000, "{}", result.len());
@@ -131,7 +131,7 @@ fn a_flood_is_kept_in_its_ends_and_counted() {
     exit code 0 after [TIME] s in `.`
     first
 
-    [... 69970012 bytes left out ...]
+    [... 109970012 bytes left out ...]
 
     last
     ");

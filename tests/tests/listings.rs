@@ -1,0 +1,62 @@
+//! What is there: tools and plugins, for people and for programs.
+
+use foehn_tests::World;
+
+#[test]
+fn the_built_in_tools() {
+    insta::assert_snapshot!(World::new().foehn(&["tools", "list"]).expect_code(0).answer(), @"
+    TOOL         RISK         PLUGIN
+    create_file  write        file-rw  Make a new file.
+    delete_file  destructive  file-rw  Delete one file.
+    dotnet       execute      dotnet   Run a dotnet subcommand.
+    edit_file    write        file-rw  Replace an exact text in a file.
+    read_file    read-only    file-rw  Read a text file.
+    run_shell    execute      shell    Run a command line.
+    scan         read-only    scan     List files and folders, sorted, one a line: the size in bytes or the kind, a tab, the path in the workspace.
+    write_file   destructive  file-rw  Replace the whole content of an existing file.
+    ");
+}
+
+#[test]
+fn a_tool_for_programs_is_its_whole_definition() {
+    let tools = World::with_plugins(&["shell"]).foehn(&["tools", "list", "--json"]).expect_code(0).events();
+    assert_eq!(tools.len(), 1);
+    assert_eq!((&tools[0]["name"], &tools[0]["risk"]), (&"run_shell".into(), &"execute".into()));
+    let schema = &tools[0]["schema"];
+    assert_eq!((&schema["type"], &schema["additionalProperties"]), (&"object".into(), &false.into()));
+}
+
+#[test]
+fn a_plugin_tells_what_it_declares() {
+    let world = World::new();
+    insta::assert_snapshot!(world.foehn(&["plugins", "inspect", "shell"]).expect_code(0).answer(), @r#"
+    plugin     shell
+    file       [ROOT]/plugins/libshell.so
+    state      ready
+    hash       [HASH]
+    version    0.1.0 (SDK 1.0.0, ABI 1)
+    about      Runs shell commands in the workspace.
+
+    tool       run_shell (execute)
+               Run a command line. Each call is a new shell without input or terminal: a cd or variable does not last. Answers with exit code and output (stdout and stderr).
+               may touch {"files":"write","network":"none","programs":true,"secrets":false,"ask_user":false,"complete":false}
+               arguments {"type":"object","additionalProperties":false,"properties":{"command":{"type":"string","description":"Command line for /bin/sh."},"working_directory":{"type":"string","description":"Folder to run in, of the workspace; the workspace itself if left out.","default":"."},"timeout_seconds":{"type":["integer","null"],"format":"uint64","minimum":1,"description":"Seconds until it is stopped; 120 if left out, at most 600."}},"required":["command"]}
+    "#);
+    let run = world.foehn(&["plugins", "inspect", "shel"]).expect_code(1);
+    insta::assert_snapshot!(run.talk(), @"error: there is no plugin `shel` in [ROOT]/plugins");
+}
+
+#[test]
+fn a_second_start_loads_nothing_to_list() {
+    let world = World::new();
+    let first = world.foehn(&["tools", "list"]).expect_code(0).stdout;
+    assert_eq!(world.foehn(&["tools", "list"]).expect_code(0).stdout, first);
+}
+
+#[test]
+fn completions_are_for_the_named_shell() {
+    for (shell, word) in [("bash", "complete -F"), ("zsh", "#compdef foehn"), ("fish", "complete -c foehn")] {
+        let script = World::with_plugins(&[]).foehn(&["completions", shell]).expect_code(0).stdout;
+        assert!(script.contains(word), "{shell}");
+    }
+}
