@@ -37,8 +37,9 @@ impl House {
     /// request: the store opens on its own thread, workers start with their first call.
     pub(crate) async fn open(setup: &Setup, gate: Arc<dyn Gate>) -> Result<Self> {
         let model = setup.connect()?;
-        let plugins = Arc::new(setup.load_plugins().await?);
-        Ok(Self { plugins, store: setup.open_store()?, model, gate })
+        let store = setup.open_store()?;
+        let plugins = Arc::new(setup.load_plugins(Some(&store)).await?);
+        Ok(Self { plugins, store, model, gate })
     }
 
     /// Starts a new session, or goes on with a stored one.

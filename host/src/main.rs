@@ -10,6 +10,7 @@ mod logging;
 mod memory_journal;
 mod one_call;
 mod output;
+mod plugin_values;
 mod setup;
 mod trust_prompt;
 

@@ -22,6 +22,7 @@ use serde_json::Value;
 use crate::agent_tools::AgentTools;
 use crate::cli::{Global, ModelArgs};
 use crate::logging::{self, Secrets};
+use crate::plugin_values::PluginValues;
 
 /// What an agent is told when no `foehn.md` is there.
 const DEFAULT_SYSTEM_MESSAGE: &str = include_str!("../../foehn.md");
@@ -120,8 +121,14 @@ impl Setup {
 
     /// Finds the plugins. One that is bad is listed as such and keeps nobody else from working; one that the
     /// configuration calls required and that is not ready is an error.
-    pub(crate) async fn load_plugins(&self) -> Result<PluginSet> {
-        let plugins = PluginSet::load(self.plugin_settings()?).await;
+    ///
+    /// What they keep between calls goes into `store`; without one, for commands that call nothing, it goes nowhere.
+    pub(crate) async fn load_plugins(&self, store: Option<&Store>) -> Result<PluginSet> {
+        let mut settings = self.plugin_settings()?;
+        if let Some(store) = store {
+            settings.state = Some(Arc::new(PluginValues::new(store.clone(), self.agent.clone())));
+        }
+        let plugins = PluginSet::load(settings).await;
         let listing = plugins.listing();
         for (name, plugin) in &self.loaded.settings.plugins.each {
             if !plugin.required {

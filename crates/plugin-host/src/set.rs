@@ -18,12 +18,9 @@ use crate::profile::Grant;
 use crate::registry::{Registry, Slot, first_of_name, unreadable_folder, unused_sections};
 use crate::scan::{FileKey, Found, scan};
 use crate::settings::{Isolation, Settings};
-use crate::state::FileState;
+use crate::state::MemoryState;
 use crate::stats::{Counters, Stats};
 use crate::trust::Trust;
-
-/// Folder of the plugins' values below the state folder.
-const VALUES: &str = "plugin-values";
 
 /// All plugins of one agent. Cheap to clone; every clone is the same set.
 ///
@@ -74,10 +71,7 @@ impl PluginSet {
                 *path = absolute;
             }
         }
-        let state = settings
-            .state
-            .clone()
-            .unwrap_or_else(|| Arc::new(FileState::new(settings.state_dir.join(VALUES))));
+        let state = settings.state.clone().unwrap_or_else(|| Arc::new(MemoryState::default()));
         let shared = Arc::new(Shared {
             settings,
             counters: Counters::default(),

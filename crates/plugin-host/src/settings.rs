@@ -15,7 +15,7 @@ use crate::state::StateStore;
 pub struct Settings {
     /// The folder that is scanned; it need not exist.
     pub plugins_dir: PathBuf,
-    /// The user's own folder for trust, cached manifests and stored values. Created when needed.
+    /// The user's own folder for trust and cached manifests. Created when needed.
     pub state_dir: PathBuf,
     /// Root of the files that calls may touch, and the folder workers run in.
     pub workspace: PathBuf,
@@ -35,7 +35,7 @@ pub struct Settings {
     /// The program that becomes a worker when it is started with [`WORKER_COMMAND`](crate::WORKER_COMMAND). Default: this
     /// very binary, also after it was replaced on disk.
     pub worker_program: Option<PathBuf>,
-    /// Where plugins keep their values. Default: one JSON file per plugin in `state_dir`.
+    /// Where plugins keep their values. Default: in memory, gone with the set.
     pub state: Option<Arc<dyn StateStore>>,
 }
 

@@ -1,20 +1,13 @@
-//! Values that a plugin keeps between calls. The store belongs to the host; a plugin reaches its own part through upcalls
-//! and has no file of its own.
+//! Values that a plugin keeps between calls. The store belongs to whoever embeds this crate; a plugin reaches its own part
+//! through upcalls and has no file of its own.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
-use crate::private_file;
-
 /// The largest value, as JSON text.
 const MAX_VALUE_BYTES: usize = 1 << 20;
-/// The most that one plugin can keep.
-const MAX_TOTAL_BYTES: usize = 16 << 20;
 
 /// Where plugins keep their values. `plugin` is the plugin's name; one never sees another's.
 pub trait StateStore: Send + Sync {
@@ -49,105 +42,14 @@ pub trait StateStore: Send + Sync {
 
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    #[error("the values in `{}` cannot be used: {source}", path.display())]
-    File { path: PathBuf, source: io::Error },
     #[error("the value of `{key}` has {size} bytes, at most {MAX_VALUE_BYTES} are kept")]
     ValueTooLarge { key: String, size: usize },
-    #[error("the plugin would keep {size} bytes, at most {MAX_TOTAL_BYTES} are allowed; delete some first")]
-    Full { size: usize },
     /// From a store of the embedder's.
     #[error("{0}")]
     Other(String),
 }
 
 type Values = BTreeMap<String, Value>;
-
-/// One JSON file per plugin, each change written whole and in one step. Several hosts may share the folder.
-#[derive(Debug)]
-pub struct FileState {
-    folder: PathBuf,
-}
-
-impl FileState {
-    pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into() }
-    }
-
-    fn path(&self, plugin: &str) -> PathBuf {
-        // A plugin's name comes from a file name, so it holds no separator.
-        self.folder.join(format!("{plugin}.json"))
-    }
-
-    fn read(&self, plugin: &str) -> Result<Values, StateError> {
-        let path = self.path(plugin);
-        let content = private_file::read(&path).map_err(|source| file_error(&path, source))?;
-        content.map_or(Ok(Values::new()), |text| {
-            serde_json::from_slice(&text).map_err(|error| file_error(&path, error.into()))
-        })
-    }
-
-    fn change<T>(
-        &self,
-        plugin: &str,
-        change: impl FnOnce(&mut Values) -> Option<T>,
-    ) -> Result<Option<T>, StateError> {
-        let path = self.path(plugin);
-        let _lock = self.lock(&path).map_err(|source| file_error(&path, source))?;
-        let mut values = self.read(plugin)?;
-        let Some(result) = change(&mut values) else { return Ok(None) };
-        let text = serde_json::to_vec(&values).map_err(|error| file_error(&path, error.into()))?;
-        if text.len() > MAX_TOTAL_BYTES {
-            return Err(StateError::Full { size: text.len() });
-        }
-        private_file::write(&path, &text).map_err(|source| file_error(&path, source))?;
-        Ok(Some(result))
-    }
-
-    /// The file itself is replaced, so it cannot carry the lock.
-    fn lock(&self, path: &Path) -> io::Result<File> {
-        private_file::create_folder(&self.folder)?;
-        let lock =
-            OpenOptions::new().create(true).truncate(false).write(true).open(path.with_extension("lock"))?;
-        lock.lock()?;
-        Ok(lock)
-    }
-}
-
-fn file_error(path: &Path, source: io::Error) -> StateError {
-    StateError::File { path: path.to_path_buf(), source }
-}
-
-impl StateStore for FileState {
-    fn get(&self, plugin: &str, key: &str) -> Result<Option<Value>, StateError> {
-        Ok(self.read(plugin)?.remove(key))
-    }
-
-    fn put(&self, plugin: &str, key: &str, value: Option<Value>) -> Result<(), StateError> {
-        check_size(key, value.as_ref())?;
-        self.change(plugin, |values| {
-            set(values, key, value);
-            Some(())
-        })?;
-        Ok(())
-    }
-
-    fn swap(
-        &self,
-        plugin: &str,
-        key: &str,
-        expected: Option<&Value>,
-        value: Option<Value>,
-    ) -> Result<bool, StateError> {
-        check_size(key, value.as_ref())?;
-        let swapped =
-            self.change(plugin, |values| (values.get(key) == expected).then(|| set(values, key, value)))?;
-        Ok(swapped.is_some())
-    }
-
-    fn list(&self, plugin: &str, prefix: &str) -> Result<Vec<String>, StateError> {
-        Ok(self.read(plugin)?.into_keys().filter(|key| key.starts_with(prefix)).collect())
-    }
-}
 
 /// Values that are gone with the process, for tests and for hosts that keep nothing.
 #[derive(Debug, Default)]
@@ -202,9 +104,16 @@ fn set(values: &mut Values, key: &str, value: Option<Value>) {
     };
 }
 
-fn check_size(key: &str, value: Option<&Value>) -> Result<(), StateError> {
-    let size = value.map_or(0, |value| value.to_string().len());
+/// Whether a value of so many bytes of JSON may be kept.
+///
+/// # Errors
+/// It is too large.
+pub fn check_value_size(key: &str, size: usize) -> Result<(), StateError> {
     if size > MAX_VALUE_BYTES { Err(StateError::ValueTooLarge { key: key.to_owned(), size }) } else { Ok(()) }
+}
+
+fn check_size(key: &str, value: Option<&Value>) -> Result<(), StateError> {
+    check_value_size(key, value.map_or(0, |value| value.to_string().len()))
 }
 
 #[cfg(test)]
@@ -238,21 +147,5 @@ mod tests {
     #[test]
     fn memory() {
         check(&MemoryState::default());
-    }
-
-    #[test]
-    fn files() {
-        let folder = tempfile::tempdir().unwrap();
-        check(&FileState::new(folder.path().join("values")));
-    }
-
-    #[test]
-    fn a_broken_file_is_kept_and_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.json");
-        private_file::write(&path, b"{ broken").unwrap();
-        let store = FileState::new(folder.path());
-        assert!(store.put("a", "k", None).unwrap_err().to_string().starts_with("the values in `"));
-        assert_eq!(std::fs::read(&path).unwrap(), b"{ broken");
     }
 }

@@ -52,7 +52,16 @@ impl PluginState {
     /// Whether the key was there.
     pub async fn delete(&self, key: &str) -> Result<bool, StoreError> {
         let (plugin, key) = (self.plugin.clone(), key.to_owned());
-        self.mailbox.ask(|reply| Command::StateDelete { plugin, key, reply }).await
+        self.mailbox.ask(|reply| Command::StateDelete { plugin, key, expected: None, reply }).await
+    }
+
+    /// Deletes the key only if it still has version `expected` (0: is not there); tells whether it had.
+    pub async fn compare_and_delete(&self, key: &str, expected: i64) -> Result<bool, StoreError> {
+        if expected == 0 {
+            return Ok(self.get(key).await?.is_none());
+        }
+        let (plugin, key) = (self.plugin.clone(), key.to_owned());
+        self.mailbox.ask(|reply| Command::StateDelete { plugin, key, expected: Some(expected), reply }).await
     }
 
     /// The keys that begin with `prefix`, in order.
@@ -121,13 +130,21 @@ pub(crate) async fn compare_and_set(
     Ok((changed == 1).then_some(expected + 1))
 }
 
-pub(crate) async fn delete(connection: &mut AnyConnection, plugin: &str, key: &str) -> Result<bool, Problem> {
-    let gone = sqlx::query("DELETE FROM plugin_state WHERE plugin = $1 AND key = $2")
-        .bind(plugin)
-        .bind(key)
-        .execute(connection)
-        .await?
-        .rows_affected();
+pub(crate) async fn delete(
+    connection: &mut AnyConnection,
+    plugin: &str,
+    key: &str,
+    expected: Option<i64>,
+) -> Result<bool, Problem> {
+    let gone =
+        sqlx::query("DELETE FROM plugin_state WHERE plugin = $1 AND key = $2 AND ($3 = 0 OR version = $4)")
+            .bind(plugin)
+            .bind(key)
+            .bind(expected.unwrap_or(0))
+            .bind(expected.unwrap_or(0))
+            .execute(connection)
+            .await?
+            .rows_affected();
     Ok(gone == 1)
 }
 

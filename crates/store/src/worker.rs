@@ -30,7 +30,7 @@ pub(crate) enum Command {
     StateGet { plugin: String, key: String, reply: Reply<Option<Versioned>> },
     StatePut { plugin: String, key: String, value: Vec<u8>, reply: Reply<i64> },
     StateSwap { plugin: String, key: String, expected: i64, value: Vec<u8>, reply: Reply<Option<i64>> },
-    StateDelete { plugin: String, key: String, reply: Reply<bool> },
+    StateDelete { plugin: String, key: String, expected: Option<i64>, reply: Reply<bool> },
     StateList { plugin: String, prefix: String, reply: Reply<Vec<String>> },
     Close { reply: Reply<()> },
 }
@@ -226,9 +226,9 @@ impl Worker {
                 };
                 answer(reply, connection.write(path, work).await);
             }
-            Command::StateDelete { plugin, key, reply } => {
+            Command::StateDelete { plugin, key, expected, reply } => {
                 let work = async |connection: &mut AnyConnection| {
-                    plugin_state::delete(connection, &plugin, &key).await
+                    plugin_state::delete(connection, &plugin, &key, expected).await
                 };
                 answer(reply, connection.write(path, work).await);
             }

@@ -9,7 +9,7 @@ use crate::output::{line, remark, table, text};
 use crate::setup::Setup;
 
 pub(crate) async fn list(setup: &Setup, as_json: bool) -> Result<ExitCode> {
-    let plugins = setup.load_plugins().await?;
+    let plugins = setup.load_plugins(None).await?;
     let listing = plugins.listing();
     if as_json {
         for listed in &listing {
@@ -38,7 +38,7 @@ pub(crate) async fn list(setup: &Setup, as_json: bool) -> Result<ExitCode> {
 }
 
 pub(crate) async fn inspect(setup: &Setup, name: &str, as_json: bool) -> Result<ExitCode> {
-    let plugins = setup.load_plugins().await?;
+    let plugins = setup.load_plugins(None).await?;
     let listing = plugins.listing();
     let Some(listed) = listing.iter().find(|listed| listed.name == name) else {
         bail!("there is no plugin `{name}` in {}", setup.loaded.plugins_path().display());

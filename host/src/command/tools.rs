@@ -19,7 +19,7 @@ use crate::output::{columns, line, remark, text};
 use crate::setup::Setup;
 
 pub(crate) async fn list(setup: &Setup, as_json: bool) -> Result<ExitCode> {
-    let plugins = Arc::new(setup.load_plugins().await?);
+    let plugins = Arc::new(setup.load_plugins(None).await?);
     let toolbox = setup.toolbox(&plugins)?;
     if as_json {
         for tool in toolbox.tools() {
@@ -61,7 +61,8 @@ pub(crate) fn tool_lines(toolbox: &AgentTools) -> String {
 /// Runs one call on the very way of a model's call and prints the envelope.
 pub(crate) async fn call(setup: &Setup, name: String, arguments: String, yes: bool) -> Result<ExitCode> {
     let interrupts = Interrupts::listen().context("cannot listen for signals")?;
-    let plugins = Arc::new(setup.load_plugins().await?);
+    let store = setup.open_store()?;
+    let plugins = Arc::new(setup.load_plugins(Some(&store)).await?);
     let attended = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let mut conversation = Conversation::start(Engine {
         model: Arc::new(OneCall::new(name, arguments)),
@@ -118,6 +119,7 @@ pub(crate) async fn call(setup: &Setup, name: String, arguments: String, yes: bo
     conversation.engine.abort();
     let ended = end(conversation.engine).await;
     plugins.shutdown().await;
+    store.flush_and_close().await?;
     ended?;
     Ok(code)
 }
