@@ -2,7 +2,7 @@
 
 use cargo_metadata::{DependencyKind, Package};
 
-use super::{FIXTURES, Problem};
+use super::{FIXTURES, Problem, TextFile};
 use crate::workspace::{PLUGIN_SOURCES, Workspace};
 
 /// Package, and those of ours that it may link.
@@ -74,13 +74,38 @@ const KEPT_BY: &[(&str, &[&str])] = &[
     ("sqlx", &["foehn-store"]),
 ];
 
+const ROOT_MANIFEST: &str = "Cargo.toml";
+
 /// Packages that everything compiles after: their foreign crates are counted.
 const LEAN: &[(&str, &[&str])] =
     &[("foehn-protocol", &["serde", "serde_json"]), ("foehn-plugin-sdk-macros", &[])];
 
-pub(super) fn problems(workspace: &Workspace) -> Vec<Problem> {
+pub(super) fn problems(workspace: &Workspace, files: &[TextFile]) -> Vec<Problem> {
     let ours: Vec<&str> = workspace.packages.iter().map(|package| package.name.as_str()).collect();
-    workspace.packages.iter().flat_map(|package| package_problems(workspace, package, &ours)).collect()
+    let mut problems: Vec<_> =
+        workspace.packages.iter().flat_map(|package| package_problems(workspace, package, &ours)).collect();
+    let used: Vec<&str> = workspace
+        .packages
+        .iter()
+        .flat_map(|package| &package.dependencies)
+        .map(|dependency| dependency.name.as_str())
+        .collect();
+    let root = files.iter().find(|file| file.path == ROOT_MANIFEST).map_or("", |file| file.text.as_str());
+    problems.extend(
+        shared_dependencies(root).filter(|name| !used.contains(name) && !ours.contains(name)).map(|name| {
+            Problem::new(ROOT_MANIFEST, format!("offers `{name}`, which no package takes: remove the line"))
+        }),
+    );
+    problems
+}
+
+/// The names below `[workspace.dependencies]`.
+fn shared_dependencies(manifest: &str) -> impl Iterator<Item = &str> {
+    let table = manifest.split("[workspace.dependencies]\n").nth(1).unwrap_or_default();
+    let lines = table.lines().take_while(|line| !line.starts_with('['));
+    lines
+        .filter_map(|line| line.split_once(" = ").map(|(name, _)| name))
+        .filter(|name| !name.starts_with('#'))
 }
 
 fn package_problems(workspace: &Workspace, package: &Package, ours: &[&str]) -> Vec<Problem> {
@@ -133,4 +158,16 @@ fn is_below(workspace: &Workspace, package: &Package, folder: &str) -> bool {
 
 fn row<'table>(table: &'table [(&str, &'table [&'table str])], name: &str) -> Option<&'table [&'table str]> {
     table.iter().find(|(row, _)| *row == name).map(|(_, values)| *values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_dependencies_are_the_names_of_their_table() {
+        let manifest = "[workspace]\na = 1\n\n[workspace.dependencies]\n# b = the old one\nc = \"1\"\n\nd-e = { path = \"d\" }\n\n\
+                        [workspace.lints.rust]\nf = \"warn\"\n";
+        assert_eq!(shared_dependencies(manifest).collect::<Vec<_>>(), ["c", "d-e"]);
+    }
 }

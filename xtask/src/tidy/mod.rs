@@ -48,7 +48,7 @@ pub(crate) fn tidy(workspace: &Workspace) -> Result<()> {
 fn problems(workspace: &Workspace) -> Result<Vec<Problem>> {
     let mut files = Vec::new();
     read_folder(&workspace.root, &workspace.root, &mut files)?;
-    let mut problems = arrows::problems(workspace);
+    let mut problems = arrows::problems(workspace, &files);
     problems.extend(sources::problems(workspace, &files));
     problems.extend(documents::problems(&workspace.root, &files));
     problems.sort();
