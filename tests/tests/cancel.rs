@@ -39,27 +39,19 @@ fn begun(world: &World, arguments: &[&str]) -> Started {
     started
 }
 
-/// Goes on with the session over HTTP and gives the messages that the model was sent.
+/// Goes on with the session over HTTP and gives the results in the history that the model was sent, in short.
 #[track_caller]
-fn messages_afterwards(world: World, session: &str) -> Vec<Value> {
+fn results_afterwards(world: World, session: &str) -> String {
     let (world, model) = world.serve(AFTERWARDS);
     let run = world.foehn(&["run", "--json", "--session", session, "hello"]).expect_code(0);
     assert_eq!(run.done()["text"], "hello again");
-    model.bodies()[0]["messages"].as_array().cloned().unwrap_or_default()
-}
-
-/// The results in the messages, in short.
-fn results(messages: &[Value], world_text: impl Fn(&str) -> String) -> String {
-    let mut lines = Vec::new();
-    for message in messages.iter().filter(|message| message["role"] == "tool") {
-        let content = world_text(message["content"].as_str().unwrap_or_default());
-        let envelope = serde_json::from_str(&content).unwrap_or(Value::from(content));
-        lines.push(brief(&envelope));
-        if envelope["ok"] == false && !envelope["result"].is_null() {
-            lines.push(format!("  result {}", envelope["result"]));
-        }
-    }
-    lines.join("\n")
+    let bodies = model.bodies();
+    let messages = bodies[0]["messages"].as_array().into_iter().flatten();
+    let result = |message: &Value| {
+        let envelope = world.clean(message["content"].as_str().unwrap_or_default());
+        brief(&serde_json::from_str(&envelope).expect("an envelope is JSON"))
+    };
+    messages.filter(|message| message["role"] == "tool").map(result).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -87,12 +79,9 @@ fn a_signal_ends_the_turn_with_a_result_for_every_call() {
     assert!(!world.work().join("third").exists());
 
     let session = run.session();
-    let root = world.root().to_owned();
-    let messages = messages_afterwards(world, &session);
-    let cleaned = results(&messages, |text| text.replace(&*root.to_string_lossy(), "[ROOT]"));
-    insta::assert_snapshot!(cleaned, @r#"
-    ok "exit code 0 after 0.0 s in `.`\nfirst\n"
-    cancelled executed="unknown" retryable=false: cancelled after 0.0 s in `.`
+    insta::assert_snapshot!(results_afterwards(world, &session), @r#"
+    ok "exit code 0 after [TIME] s in `.`\nfirst\n"
+    cancelled executed="unknown" retryable=false: cancelled after [TIME] s in `.`
     partial
 
     cancelled executed=false retryable=false: Not run: the user ended the turn first.
@@ -152,9 +141,8 @@ fn a_killed_host_takes_its_processes_with_it_and_loses_no_finished_step() {
 
     let event: Value = serde_json::from_str(&line).expect("an event");
     let session = event["session"].as_str().expect("a session").to_owned();
-    let messages = messages_afterwards(world, &session);
-    insta::assert_snapshot!(results(&messages, str::to_owned), @r#"
-    ok "exit code 0 after 0.0 s in `.`\nfirst\n"
+    insta::assert_snapshot!(results_afterwards(world, &session), @r#"
+    ok "exit code 0 after [TIME] s in `.`\nfirst\n"
     interrupted executed="unknown" retryable=false: The host ended while this call ran: its outcome is unknown. Look at what it did before you repeat it.
     interrupted executed=false retryable=true: The host ended before this call began: it was not run.
     "#);
