@@ -220,6 +220,26 @@ fn a_server_that_asks_for_patience_gets_it() {
 }
 
 #[test]
+fn a_connection_that_broke_before_anything_was_shown_is_tried_again() {
+    let half_call = "[[turn]]\nfragment = 4\ncalls = [{ name = \"create_file\", arguments = { path = \"a\" } }]\n\
+                     fault = { cut_after = 2 }\n";
+    let script = format!("[[turn]]\nfault = {{ close = true }}\n{half_call}[[turn]]\ntext = \"here\"\n");
+    let (world, model) = world().serve(&script);
+    let run = world.foehn(&["run", "--json", "--yes", "hello"]).expect_code(0);
+    insta::assert_snapshot!(run.outline(), @r#"
+    session default openai-compatible/scripted tools=6
+    turn 1 "hello"
+    step 1
+    retrying 1: the connection to http://127.0.0.1:[PORT]/v1 broke: connection closed before message completed
+    retrying 2: the connection ended in the middle of the answer
+    text "here"
+    answer "here" calls=0
+    done answered "here" steps=1 calls=0
+    "#);
+    assert_eq!(model.requests().len(), 3);
+}
+
+#[test]
 fn a_stream_that_ended_without_its_mark_is_whole_when_it_says_so() {
     let (world, _model) = world().serve("[[turn]]\ntext = \"whole\"\nhabits = [\"no_done\"]\n");
     assert_eq!(world.foehn(&["run", "hello"]).expect_code(0).stdout, "whole\n");
