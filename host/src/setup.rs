@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use foehn_config::settings::{Isolation as ConfiguredIsolation, Trust as ConfiguredTrust};
+use foehn_config::settings::{Isolation as ConfiguredIsolation, PluginLimits, Trust as ConfiguredTrust};
 use foehn_config::{
     AgentSettings, DEFAULT_AGENT, Environment, ExposeSecret as _, Flag, Loaded, Request, SystemMessage,
 };
 use foehn_engine::{AgentProfile, Limits};
-use foehn_plugin_host::{Isolation, PluginSet, SandboxSettings, Timeouts, TrustMode};
+use foehn_plugin_host::{Isolation, PluginSet, PluginSettings, SandboxSettings, TrustMode};
 use foehn_policy::Rules;
 use foehn_ports::Model;
 use foehn_store::Store;
@@ -157,24 +157,29 @@ impl Setup {
             ConfiguredTrust::Prompt => TrustMode::Prompt,
             ConfiguredTrust::Any => TrustMode::Any,
         };
-        host.isolation = isolation(settings.plugins.isolation);
-        host.isolation_of = settings
-            .plugins
-            .each
-            .keys()
-            .map(|name| (name.clone(), isolation(settings.plugins.of(name).isolation)))
-            .collect();
+        host.plugin = plugin_settings(settings.plugins.of(""));
+        for (name, plugin) in &settings.plugins.each {
+            host.plugins.insert(name.clone(), plugin_settings(settings.plugins.of(name)));
+            if plugin.disabled {
+                host.disabled.insert(name.clone());
+            }
+        }
+        let sandbox = &settings.sandbox;
+        let absolute = |paths: &[PathBuf]| paths.iter().map(|path| self.loaded.folder.join(path)).collect();
+        let megabytes = |count: Option<u64>| count.map(|count| count.saturating_mul(1 << 20));
         host.sandbox = SandboxSettings {
-            require: settings.sandbox.require,
-            address_space: settings.sandbox.memory_megabytes.map(|megabytes| megabytes << 20),
+            require: sandbox.require,
+            read: absolute(&sandbox.read),
+            write: absolute(&sandbox.write),
+            limits: foehn_sandbox::Limits {
+                address_space: megabytes(sandbox.memory_megabytes),
+                processes: sandbox.processes,
+                file_size: megabytes(sandbox.file_megabytes),
+                open_files: sandbox.open_files,
+                cpu_seconds: sandbox.cpu_seconds,
+            },
             ..SandboxSettings::default()
         };
-        host.timeouts = Timeouts {
-            grace: Duration::from_secs(settings.plugins.grace_seconds),
-            idle: Duration::from_secs(settings.plugins.idle_seconds),
-            ..Timeouts::default()
-        };
-        host.max_parallel = usize::try_from(settings.plugins.max_parallel).unwrap_or(usize::MAX);
         for tool in agent.tools.keys() {
             let (config, secrets) = agent.tool_config(tool, &self.loaded.environment).map_err(usage)?;
             for secret in secrets {
@@ -265,10 +270,15 @@ fn append_plugin_words(system: &mut String, name: &str, instructions: &str, cons
     }
 }
 
-fn isolation(configured: ConfiguredIsolation) -> Isolation {
-    match configured {
-        ConfiguredIsolation::Worker => Isolation::Worker,
-        ConfiguredIsolation::InProcess => Isolation::InProcess,
+fn plugin_settings(configured: PluginLimits) -> PluginSettings {
+    PluginSettings {
+        isolation: match configured.isolation {
+            ConfiguredIsolation::Worker => Isolation::Worker,
+            ConfiguredIsolation::InProcess => Isolation::InProcess,
+        },
+        grace: Duration::from_secs(configured.grace_seconds),
+        idle: Duration::from_secs(configured.idle_seconds),
+        max_parallel: usize::try_from(configured.max_parallel).unwrap_or(usize::MAX),
     }
 }
 

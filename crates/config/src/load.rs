@@ -183,7 +183,10 @@ fn value(keys: &[String], text: &str) -> ValueKind {
     const LISTS: &[&str] = &["trusted_folders", "enabled_tools", "allow", "deny"];
     let last = keys.last().map(String::as_str).unwrap_or_default();
     let is_permission = matches!(last, "allow" | "deny");
-    if LISTS.contains(&last) && (keys.len() == 1 || keys.len() == 3 || (keys.len() == 5 && is_permission)) {
+    let is_sandbox_folder = keys.len() == 2 && keys[0] == "sandbox" && matches!(last, "read" | "write");
+    let is_list =
+        LISTS.contains(&last) && (keys.len() == 1 || keys.len() == 3 || (keys.len() == 5 && is_permission));
+    if is_sandbox_folder || is_list {
         let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
         return ValueKind::Array(items.map(|item| Value::new(None, item)).collect());
     }
@@ -290,6 +293,8 @@ fn expand(settings: &mut Settings, environment: &Environment) {
         .chain(&mut settings.log.file)
         .chain(&mut settings.store.path)
         .chain(&mut settings.trusted_folders)
+        .chain(&mut settings.sandbox.read)
+        .chain(&mut settings.sandbox.write)
         .chain(agents)
         .for_each(|path| *path = environment.expand_home(path));
 }

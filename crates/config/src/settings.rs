@@ -142,6 +142,8 @@ pub struct Plugin {
     pub max_parallel: Option<u32>,
     /// Without this plugin the host does not start. Default `false`.
     pub required: bool,
+    /// Listed, but not loaded. Default `false`.
+    pub disabled: bool,
 }
 
 /// What holds for one plugin.
@@ -151,7 +153,6 @@ pub struct PluginLimits {
     pub idle_seconds: u64,
     pub grace_seconds: u64,
     pub max_parallel: u32,
-    pub required: bool,
 }
 
 impl Plugins {
@@ -162,7 +163,6 @@ impl Plugins {
             idle_seconds: one.idle_seconds.unwrap_or(self.idle_seconds),
             grace_seconds: one.grace_seconds.unwrap_or(self.grace_seconds),
             max_parallel: one.max_parallel.unwrap_or(self.max_parallel),
-            required: one.required,
         }
     }
 }
@@ -173,6 +173,10 @@ impl Plugins {
 pub struct Sandbox {
     /// Whether to refuse work where the kernel cannot confine. Default `false`.
     pub require: bool,
+    /// Further folders that calls which may read files can read.
+    pub read: Vec<PathBuf>,
+    /// Further folders that calls which may write files can write.
+    pub write: Vec<PathBuf>,
     /// Address space of a worker that runs no programs. Default 2048.
     pub memory_megabytes: Option<u64>,
     /// Largest file that a call may write.
@@ -186,6 +190,8 @@ impl Default for Sandbox {
     fn default() -> Self {
         Self {
             require: false,
+            read: Vec::new(),
+            write: Vec::new(),
             memory_megabytes: Some(2048),
             file_megabytes: None,
             open_files: None,
@@ -201,7 +207,7 @@ impl Default for Sandbox {
 pub struct Log {
     /// Default `warn`.
     pub level: LogLevel,
-    /// Default: standard error.
+    /// Default `foehn.log` in the state folder.
     pub file: Option<PathBuf>,
 }
 

@@ -106,6 +106,7 @@ impl Host {
             parts: Vec::new(),
             message: "It was stopped and gave no answer in time: what it had done is unknown.".to_owned(),
             notes: Vec::new(),
+            executed: None,
         })
     }
 }

@@ -76,7 +76,11 @@ pub(crate) fn of_outcome(
         OutcomeKind::Crashed => (ErrorCode::Crashed, true),
         OutcomeKind::Unavailable => (ErrorCode::Failed, false),
     };
-    let executed = envelope::executed(code, reached);
+    let executed = match outcome.executed {
+        Some(true) => Executed::Yes,
+        Some(false) => Executed::No,
+        None => envelope::executed(code, reached),
+    };
     let failure = Failure {
         code,
         message: &outcome.message,

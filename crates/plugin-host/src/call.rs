@@ -64,7 +64,7 @@ pub(crate) async fn run(plugin: &Plugin, call: Call<'_>) -> Ended {
         progress: call.progress,
         budget: Budget::default(),
     };
-    match plugin.isolation {
+    match plugin.settings.isolation {
         Isolation::Worker => in_worker(plugin, &call, &mut services).await,
         Isolation::InProcess => inprocess::run(plugin, &call, &mut services).await,
     }
@@ -146,7 +146,7 @@ async fn converse(
     let head = CallFrameHead { op: call.op, head: call.head };
     worker.begin(id, &head, call.body).map_err(|error| Interrupted::NotSent(error.to_string()))?;
 
-    let grace = plugin.shared.settings.timeouts.grace;
+    let grace = plugin.settings.grace;
     let mut stop = None;
     let timer = tokio::time::sleep(call.timeout);
     let cancelled = call.cancel.cancelled();

@@ -58,7 +58,7 @@ pub(crate) async fn run(plugin: &Plugin, call: &Call<'_>, services: &mut Service
     let mut running =
         spawn_blocking(move || bridge::call(&opened, op, &head, &body, ChannelLink(sender), cancel));
 
-    let grace = plugin.shared.settings.timeouts.grace;
+    let grace = plugin.settings.grace;
     let mut stop: Option<Stop> = None;
     let timer = tokio::time::sleep(call.timeout);
     let cancelled = call.cancel.cancelled();

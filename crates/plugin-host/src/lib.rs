@@ -47,7 +47,7 @@ pub use preflight::Unfit;
 pub use process::StartError;
 pub use scan::{plugin_files, plugin_name};
 pub use set::{Checked, PluginSet, Reloaded};
-pub use settings::{Isolation, SandboxSettings, Settings, Timeouts, TrustMode};
+pub use settings::{Isolation, PluginSettings, SandboxSettings, Settings, Timeouts, TrustMode};
 pub use state::{MemoryState, StateError, StateStore, check_value_size};
 pub use stats::Stats;
 pub use trust::{Accepted, Trust, TrustError};

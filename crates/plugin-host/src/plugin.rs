@@ -17,7 +17,7 @@ use crate::log::PluginLog;
 use crate::pool::Pool;
 use crate::process::{Hello, Plan, StartError, Worker};
 use crate::profile::Grant;
-use crate::settings::{Isolation, Settings};
+use crate::settings::{Isolation, PluginSettings, Settings};
 use crate::state::StateStore;
 use crate::stats::Counters;
 
@@ -70,7 +70,7 @@ pub(crate) struct Plugin {
     pub hash: String,
     pub manifest: Arc<Manifest>,
     pub log: &'static PluginLog,
-    pub isolation: Isolation,
+    pub settings: PluginSettings,
     pub shared: Arc<Shared>,
     /// For `open`, as JSON: the sections of this plugin's tools and no others.
     config: Vec<u8>,
@@ -108,7 +108,7 @@ impl Plugin {
             path: path.to_path_buf(),
             hash,
             log: PluginLog::of(name),
-            isolation: shared.settings.isolation_of(name),
+            settings: shared.settings.of(name),
             // A map of strings to JSON values always has a JSON form.
             config: serde_json::to_vec(&config).unwrap_or_default(),
             image: OnceCell::new_with(image),
@@ -126,11 +126,9 @@ impl Plugin {
     }
 
     pub(crate) fn pool(&self, grant: Grant) -> Arc<Pool> {
-        let settings = &self.shared.settings;
+        let PluginSettings { max_parallel, idle, .. } = self.settings;
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        let pool = pools
-            .entry(grant)
-            .or_insert_with(|| Pool::new(settings.max_parallel, settings.timeouts.idle, grant.programs));
+        let pool = pools.entry(grant).or_insert_with(|| Pool::new(max_parallel, idle, grant.programs));
         Arc::clone(pool)
     }
 

@@ -281,6 +281,8 @@ impl Worker {
 
     /// Like [`queue`](Self::queue), for the frame that begins a call: what fits is sent at once, from where the body lies.
     pub(crate) fn begin(&mut self, id: u32, head: &impl Serialize, body: &[u8]) -> Result<(), FrameError> {
+        // The last words of a crash are those of the call that crashed.
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner).0.clear();
         if !self.output.is_empty() {
             return self.queue(Kind::Call, id, head, body);
         }

@@ -57,8 +57,8 @@ impl Grant {
             network: self.network,
             limits: Limits {
                 // Programs with a runtime of their own reserve far more than they use.
-                address_space: sandbox.address_space.filter(|_| !self.programs),
-                ..Limits::default()
+                address_space: sandbox.limits.address_space.filter(|_| !self.programs),
+                ..sandbox.limits
             },
             ..Profile::default()
         };
@@ -75,8 +75,7 @@ impl Grant {
         }
         if self.programs {
             let user = UserFolders::of_environment();
-            profile.read.extend(existing(user.readable()));
-            profile.write.extend(existing(user.caches()));
+            profile.read.extend(existing(user.readable().chain(user.caches())));
             profile.write.extend(scratch.map(Path::to_path_buf));
         }
         profile
@@ -92,8 +91,9 @@ fn existing(paths: impl IntoIterator<Item = PathBuf>) -> BTreeSet<PathBuf> {
     paths.into_iter().filter(|path| path.exists()).collect()
 }
 
-/// What programs of the user read and write outside of the workspace: tools that are installed in the home folder, their
-/// settings without secrets, and the caches of package managers.
+/// What programs of the user read outside of the workspace: tools that are installed in the home folder, their settings
+/// without secrets, and the caches of package managers. What a cache holds is run by later builds, so a call may write
+/// one only where the operator says so.
 struct UserFolders {
     home: Option<PathBuf>,
     cargo: Option<PathBuf>,

@@ -24,12 +24,18 @@ pub(crate) fn outcome(reply: wire::Reply) -> Outcome {
         (_, true) => "the tool gave no reason".to_owned(),
         (_, false) => reply.message,
     };
-    Outcome { kind, parts: reply.parts.into_iter().map(part).collect(), message, notes: reply.notes }
+    Outcome {
+        kind,
+        parts: reply.parts.into_iter().map(part).collect(),
+        message,
+        notes: reply.notes,
+        executed: reply.executed,
+    }
 }
 
 /// An outcome without anything from the tool.
 pub(crate) fn failure(kind: OutcomeKind, message: String) -> Outcome {
-    Outcome { kind, parts: Vec::new(), message, notes: Vec::new() }
+    Outcome { kind, parts: Vec::new(), message, notes: Vec::new(), executed: None }
 }
 
 pub(crate) fn classification(

@@ -90,7 +90,7 @@ impl PluginSet {
 
     /// Every file of the folder that is named like a plugin, in order of name.
     pub fn listing(&self) -> Vec<Listed> {
-        self.registry().listing(|name| self.inner.shared.settings.isolation_of(name))
+        self.registry().listing(|name| self.inner.shared.settings.of(name).isolation)
     }
 
     /// What the operator should know beside the listing, one line each.
@@ -138,7 +138,7 @@ impl PluginSet {
     pub async fn check(&self, name: &str) -> Result<Checked, String> {
         let plugin = self.find_plugin(name)?;
         let says = |error: StartError| format!("plugin `{name}` {error}");
-        if plugin.isolation == Isolation::InProcess {
+        if plugin.settings.isolation == Isolation::InProcess {
             plugin.in_process().await.map_err(says)?;
             return Ok(Checked { confinement: None });
         }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use foehn_sandbox::Limits;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -20,18 +21,16 @@ pub struct Settings {
     /// Root of the files that calls may touch, and the folder workers run in.
     pub workspace: PathBuf,
     pub trust: TrustMode,
-    /// Where plugins run that are not named in `isolation_of`.
-    pub isolation: Isolation,
-    /// Plugin name -> where it runs.
-    pub isolation_of: BTreeMap<String, Isolation>,
+    /// What holds for plugins that are not named in `plugins`.
+    pub plugin: PluginSettings,
+    /// Plugin name -> what holds for it instead.
+    pub plugins: BTreeMap<String, PluginSettings>,
     /// Names of plugins that the operator switched off.
     pub disabled: BTreeSet<String>,
     /// Tool name -> its own section of this agent's configuration, secrets resolved.
     pub tools: BTreeMap<String, Value>,
     pub sandbox: SandboxSettings,
     pub timeouts: Timeouts,
-    /// Most calls at once in one plugin under one profile. Default 4.
-    pub max_parallel: usize,
     /// The program that becomes a worker when it is started with [`WORKER_COMMAND`](crate::WORKER_COMMAND). Default: this
     /// very binary, also after it was replaced on disk.
     pub worker_program: Option<PathBuf>,
@@ -51,20 +50,19 @@ impl Settings {
             state_dir: state_dir.into(),
             workspace: workspace.into(),
             trust: TrustMode::default(),
-            isolation: Isolation::default(),
-            isolation_of: BTreeMap::new(),
+            plugin: PluginSettings::default(),
+            plugins: BTreeMap::new(),
             disabled: BTreeSet::new(),
             tools: BTreeMap::new(),
             sandbox: SandboxSettings::default(),
             timeouts: Timeouts::default(),
-            max_parallel: 4,
             worker_program: None,
             state: None,
         }
     }
 
-    pub(crate) fn isolation_of(&self, plugin: &str) -> Isolation {
-        self.isolation_of.get(plugin).copied().unwrap_or(self.isolation)
+    pub(crate) fn of(&self, plugin: &str) -> PluginSettings {
+        self.plugins.get(plugin).copied().unwrap_or(self.plugin)
     }
 }
 
@@ -77,12 +75,11 @@ impl std::fmt::Debug for Settings {
             .field("state_dir", &self.state_dir)
             .field("workspace", &self.workspace)
             .field("trust", &self.trust)
-            .field("isolation", &self.isolation)
-            .field("isolation_of", &self.isolation_of)
+            .field("plugin", &self.plugin)
+            .field("plugins", &self.plugins)
             .field("disabled", &self.disabled)
             .field("sandbox", &self.sandbox)
             .field("timeouts", &self.timeouts)
-            .field("max_parallel", &self.max_parallel)
             .field("worker_program", &self.worker_program)
             .finish_non_exhaustive()
     }
@@ -99,6 +96,29 @@ pub enum TrustMode {
     Prompt,
     /// Every one. For a folder that only the operator can write.
     Any,
+}
+
+/// What holds for one plugin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PluginSettings {
+    pub isolation: Isolation,
+    /// How long a cancelled call may take to end by itself. Default 2 s.
+    pub grace: Duration,
+    /// How long an unused worker is kept. Default 60 s.
+    pub idle: Duration,
+    /// Most calls at once under one profile. Default 4.
+    pub max_parallel: usize,
+}
+
+impl Default for PluginSettings {
+    fn default() -> Self {
+        Self {
+            isolation: Isolation::default(),
+            grace: Duration::from_secs(2),
+            idle: Duration::from_secs(60),
+            max_parallel: 4,
+        }
+    }
 }
 
 /// Where the code of a plugin runs.
@@ -124,8 +144,9 @@ pub struct SandboxSettings {
     pub read: Vec<PathBuf>,
     /// Further folders that calls which may write files can write.
     pub write: Vec<PathBuf>,
-    /// Bytes of address space of a worker that starts no programs. Default 2 GiB; `None` = no limit.
-    pub address_space: Option<u64>,
+    /// What one worker, and each program it starts, can take. The address space holds only for workers that start no
+    /// programs, by default 2 GiB: programs with a runtime of their own reserve far more than they use.
+    pub limits: Limits,
 }
 
 impl Default for SandboxSettings {
@@ -135,7 +156,7 @@ impl Default for SandboxSettings {
             network: true,
             read: Vec::new(),
             write: Vec::new(),
-            address_space: Some(2 << 30),
+            limits: Limits { address_space: Some(2 << 30), ..Limits::default() },
         }
     }
 }
@@ -146,19 +167,10 @@ pub struct Timeouts {
     pub start: Duration,
     /// How long it may take to say what a call would do. Default 10 s.
     pub classify: Duration,
-    /// How long a cancelled call may take to end by itself. Default 2 s.
-    pub grace: Duration,
-    /// How long an unused worker is kept. Default 60 s.
-    pub idle: Duration,
 }
 
 impl Default for Timeouts {
     fn default() -> Self {
-        Self {
-            start: Duration::from_secs(5),
-            classify: Duration::from_secs(10),
-            grace: Duration::from_secs(2),
-            idle: Duration::from_secs(60),
-        }
+        Self { start: Duration::from_secs(5), classify: Duration::from_secs(10) }
     }
 }

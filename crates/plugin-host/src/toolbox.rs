@@ -120,7 +120,7 @@ impl PluginSet {
     fn outcome(&self, plugin: &Plugin, request: &ToolRequest, ended: Ended, time_is_up: bool) -> Outcome {
         let name = &plugin.name;
         let limit = reply::duration(request.timeout);
-        let grace = reply::duration(self.inner.shared.settings.timeouts.grace);
+        let grace = reply::duration(plugin.settings.grace);
         match ended {
             Ended::Replied { reply, stop } => replied(reply, stop, time_is_up, &limit),
             Ended::NotBegun(Stop::Closing) => {

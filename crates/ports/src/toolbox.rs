@@ -63,6 +63,8 @@ pub struct Outcome {
     /// What went wrong, in one line; empty when ok.
     pub message: String,
     pub notes: Vec<String>,
+    /// Whether the tool did anything, where it says so itself; `None` leaves it to what the kind implies.
+    pub executed: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

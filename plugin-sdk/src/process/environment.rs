@@ -5,7 +5,8 @@
 use std::ffi::{OsStr, OsString};
 
 /// Passed on when set.
-const PASSED: &[&str] = &["PATH", "HOME", "USER", "LANG", "TMPDIR", "TZ"];
+const PASSED: &[&str] =
+    &["PATH", "HOME", "USER", "LANG", "TMPDIR", "TZ", "CARGO_HOME", "RUSTUP_HOME", "DOTNET_ROOT"];
 
 /// Passed on by their beginning.
 const PASSED_PREFIX: &str = "LC_";

@@ -135,7 +135,8 @@ impl Tool for Dotnet {
     const DESCRIPTION: &'static str = "Run a dotnet subcommand. Safer than run_shell: prefer it for .NET work. Options that run \
                                        other programs, response files and paths outside the workspace are refused.";
     const RISK: Risk = Risk::Execute;
-    const CAPABILITIES: Capabilities = Capabilities::NONE.write_files().programs();
+    // `restore` fetches packages, and the test runner talks to its hosts over loopback.
+    const CAPABILITIES: Capabilities = Capabilities::NONE.write_files().programs().any_network();
     const CLASSIFIES: bool = true;
 
     type Args = DotnetArgs;

@@ -35,7 +35,9 @@ fn without_anything_there_are_defaults() {
     sandbox.memory_megabytes = 2048
     sandbox.open_files = -
     sandbox.processes = -
+    sandbox.read = []
     sandbox.require = false
+    sandbox.write = []
     store.path = -
     streaming = true
     system_message_file = "foehn.md"
@@ -123,16 +125,16 @@ fn the_sample_is_true() {
     };
     let content: Vec<String> = foehn_config::SAMPLE.lines().filter_map(active).collect();
     assert_snapshot!(user(&content.join("\n")).replace("/home/.config/foehn/", ""), @r#"
-    agents.default.enabled_tools = ["scan", "read_file"]  (foehn.toml:41)
-    agents.default.model = "devstral-latest"  (foehn.toml:39)
-    agents.default.provider = "mistral"  (foehn.toml:38)
-    agents.default.system_message = "Be brief."  (foehn.toml:40)
-    agents.default.tools.run_shell.allow = ["ls", "cat"]  (foehn.toml:43)
-    agents.default.tools.run_shell.deny = ["rm"]  (foehn.toml:44)
+    agents.default.enabled_tools = ["scan", "read_file"]  (foehn.toml:44)
+    agents.default.model = "devstral-latest"  (foehn.toml:42)
+    agents.default.provider = "mistral"  (foehn.toml:41)
+    agents.default.system_message = "Be brief."  (foehn.toml:43)
+    agents.default.tools.run_shell.allow = ["ls", "cat"]  (foehn.toml:46)
+    agents.default.tools.run_shell.deny = ["rm"]  (foehn.toml:47)
     api_key = { env = "MISTRAL_API_KEY" }  (foehn.toml:4)
     base_url = "http://127.0.0.1:8080/v1"  (foehn.toml:3)
-    log.file = "foehn.log"  (foehn.toml:34)
-    log.level = "warn"  (foehn.toml:33)
+    log.file = "foehn.log"  (foehn.toml:37)
+    log.level = "warn"  (foehn.toml:36)
     max_output_tokens = 8192  (foehn.toml:14)
     max_retries = 3  (foehn.toml:11)
     max_tool_iterations = 30  (foehn.toml:9)
@@ -142,18 +144,21 @@ fn the_sample_is_true() {
     plugins.idle_seconds = 60  (foehn.toml:19)
     plugins.isolation = "worker"  (foehn.toml:18)
     plugins.max_parallel = 4  (foehn.toml:21)
-    plugins.shell.max_parallel = 1  (foehn.toml:24)
+    plugins.shell.disabled = false  (foehn.toml:24)
+    plugins.shell.max_parallel = 1  (foehn.toml:25)
     plugins.shell.required = true  (foehn.toml:23)
     plugins.trust = "pinned"  (foehn.toml:17)
     plugins_path = ".plugins"  (foehn.toml:6)
     provider = "offline"  (foehn.toml:1)
-    sandbox.cpu_seconds = 60  (foehn.toml:31)
-    sandbox.file_megabytes = 100  (foehn.toml:28)
-    sandbox.memory_megabytes = 2048  (foehn.toml:27)
-    sandbox.open_files = 256  (foehn.toml:29)
-    sandbox.processes = 64  (foehn.toml:30)
-    sandbox.require = false  (foehn.toml:26)
-    store.path = "foehn.db"  (foehn.toml:36)
+    sandbox.cpu_seconds = 60  (foehn.toml:34)
+    sandbox.file_megabytes = 100  (foehn.toml:31)
+    sandbox.memory_megabytes = 2048  (foehn.toml:30)
+    sandbox.open_files = 256  (foehn.toml:32)
+    sandbox.processes = 64  (foehn.toml:33)
+    sandbox.read = ["/data"]  (foehn.toml:28)
+    sandbox.require = false  (foehn.toml:27)
+    sandbox.write = ["/home/.cargo/registry"]  (foehn.toml:29)
+    store.path = "foehn.db"  (foehn.toml:39)
     streaming = true  (foehn.toml:12)
     system_message_file = "foehn.md"  (foehn.toml:8)
     temperature = 0.2  (foehn.toml:13)

@@ -254,6 +254,7 @@ impl Toolbox for Shelf {
                 parts: (!text.is_empty()).then(|| Part::Text { text: text.to_owned() }).into_iter().collect(),
                 message: message.to_owned(),
                 notes: Vec::new(),
+                executed: None,
             };
             tokio::task::yield_now().await;
             match &self.tool(&request.spec.name).act {

@@ -51,7 +51,7 @@ async fn everything_a_call_can_ask() {
 
 async fn the_same_in_this_process() {
     let mut world = world();
-    world.settings.isolation = Isolation::InProcess;
+    world.settings.plugin.isolation = Isolation::InProcess;
     let set = world.load().await;
     check_calls(&set).await;
     assert_eq!(set.stats().workers_spawned, 1);
@@ -113,7 +113,7 @@ async fn parallel_calls_have_workers_of_their_own() {
 
 async fn idle_workers_are_ended() {
     let mut world = world();
-    world.settings.timeouts.idle = std::time::Duration::ZERO;
+    world.settings.plugin.idle = std::time::Duration::ZERO;
     let set = world.load().await;
     call(&set, "fine").await;
     while !crate::world::left_running(&world).is_empty() {

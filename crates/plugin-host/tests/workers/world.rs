@@ -40,9 +40,9 @@ impl World {
         }
         let mut settings = Settings::new(path("plugins"), path("state"), path("work"));
         settings.trust = TrustMode::Any;
-        settings.timeouts.grace = Duration::from_millis(300);
+        settings.plugin.grace = Duration::from_millis(300);
         // Before any limit of the machine.
-        settings.sandbox.address_space = Some(512 << 20);
+        settings.sandbox.limits.address_space = Some(512 << 20);
         let world = Self { root, settings };
         for (library, file) in plugins {
             world.add(library, file);
