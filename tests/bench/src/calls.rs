@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use crate::peer::Peer;
+use crate::runtime;
 use crate::statistics::{median, microseconds};
 use crate::table::Table;
 use crate::worker::Worker;
@@ -22,8 +23,6 @@ pub(crate) fn measure(host: &Path, plugins: &Path, rounds: usize, table: &mut Ta
     runtime()?.block_on(async {
         let worker = Worker::start(host, plugins).await?;
         let peer = Peer::start().await?;
-        let spawned = worker.start.workers_spawned + worker.start.hashes_computed;
-        table.at_most("workers started and files hashed at a warm start", spawned as f64, "", 0.0);
         for (name, size, bar) in SIZES {
             let text = "x".repeat(size);
             let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -46,9 +45,4 @@ pub(crate) fn measure(host: &Path, plugins: &Path, rounds: usize, table: &mut Ta
         worker.stop().await;
         peer.stop().await
     })
-}
-
-/// One thread, as the host has and as suits the peer best.
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start a runtime")
 }

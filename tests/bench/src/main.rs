@@ -12,14 +12,16 @@ mod memory;
 mod peer;
 mod statistics;
 mod table;
+mod ten;
 mod worker;
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
 use crate::table::Table;
+use crate::ten::TenPlugins;
 
 #[derive(Debug, Parser)]
 #[command(about = "Measures the built host against its bars and its peers")]
@@ -54,15 +56,22 @@ enum Part {
 fn main() -> Result<()> {
     let cli = Cli::parse();
     if let Some(Part::PeerServer) = cli.part {
-        return calls::runtime()?.block_on(peer::serve());
+        return runtime()?.block_on(peer::serve());
     }
     let (Some(host), Some(plugins)) = (&cli.host, &cli.plugins) else {
         anyhow::bail!("needs `--host` and `--plugins`; `cargo xtask bench` builds both and gives them");
     };
     let mut table = Table::default();
-    journey::measure(host, plugins, cli.rounds, &mut table)?;
+    let ten = TenPlugins::copy(plugins)?;
+    journey::measure(host, &ten, cli.rounds, &mut table)?;
+    worker::measure_warm_start(host, ten.path(), &mut table)?;
     contract::measure(cli.rounds, &mut table)?;
     calls::measure(host, plugins, cli.rounds, &mut table)?;
     print!("{}", if cli.json { table.json()? } else { table.text() });
     Ok(())
+}
+
+/// One thread, as the host has and as suits the peer best.
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start a runtime")
 }

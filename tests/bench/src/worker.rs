@@ -5,36 +5,55 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use foehn_plugin_host::{PluginSet, Settings, Stats, TrustMode};
+use foehn_plugin_host::{PluginSet, Settings, TrustMode};
 use foehn_ports::{CallContext, CancellationToken, OutcomeKind, ToolRequest, Toolbox};
 use foehn_protocol::{CallId, SessionId, ToolSpec};
 use serde_json::json;
 use tempfile::TempDir;
 
+use crate::runtime;
+use crate::table::Table;
+
 /// A tool that does next to nothing: what is measured is the way to it.
 const TOOL: &str = "len";
 
+/// Counts what a start does that finds every plugin in the cache: nothing but looking.
+pub(crate) fn measure_warm_start(host: &Path, plugins: &Path, table: &mut Table) -> Result<()> {
+    let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
+    let settings = settings(host, plugins, folder.path());
+    let stats = runtime()?.block_on(async {
+        PluginSet::load(settings.clone()).await.shutdown().await;
+        let plugins = PluginSet::load(settings).await;
+        let stats = plugins.stats();
+        plugins.shutdown().await;
+        stats
+    });
+    let work = stats.workers_spawned + stats.hashes_computed;
+    table.at_most("workers started and files hashed at a warm start", work as f64, "", 0.0);
+    Ok(())
+}
+
+fn settings(host: &Path, plugins: &Path, folder: &Path) -> Settings {
+    let mut settings = Settings::new(plugins, folder.join("state"), folder);
+    settings.trust = TrustMode::Any;
+    settings.worker_program = Some(host.to_owned());
+    settings
+}
+
+/// The smallest plugin, loaded.
 #[derive(Debug)]
 pub(crate) struct Worker {
     plugins: PluginSet,
     spec: Arc<ToolSpec>,
-    /// What it took to know all tools.
-    pub(crate) start: Stats,
     _folder: TempDir,
 }
 
 impl Worker {
-    /// Loads the plugins a second time on this machine: from the cache.
     pub(crate) async fn start(host: &Path, plugins: &Path) -> Result<Self> {
         let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
-        let mut settings = Settings::new(plugins, folder.path().join("state"), folder.path());
-        settings.trust = TrustMode::Any;
-        settings.worker_program = Some(host.to_owned());
-        PluginSet::load(settings.clone()).await.shutdown().await;
-        let plugins = PluginSet::load(settings).await;
-        let start = plugins.stats();
+        let plugins = PluginSet::load(settings(host, plugins, folder.path())).await;
         let spec = plugins.find(TOOL).with_context(|| format!("no plugin brings the tool `{TOOL}`"))?;
-        Ok(Self { plugins, spec, start, _folder: folder })
+        Ok(Self { plugins, spec, _folder: folder })
     }
 
     pub(crate) async fn call(&self, text: &str) -> Result<Duration> {
