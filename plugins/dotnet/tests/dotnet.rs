@@ -144,7 +144,7 @@ fn a_missing_sdk_says_how_to_get_one() {
 #[test]
 fn the_environment_keeps_servers_away_and_a_confined_call_out_of_the_home() {
     let script = "#!/bin/sh\necho $MSBUILDDISABLENODEREUSE $UseSharedCompilation ${DOTNET_CLI_HOME##*/ws/} ${NUGET_PACKAGES##*/ws/}\n\
-                  env | grep -c ^CARGO_\ntrue\n";
+                  env | grep -c ^CARGO_MANIFEST\ntrue\n";
     let scene = Scene::new(script);
     let free = scene.call(json!({"subcommand": "restore"})).run();
     assert_eq!(told(&free), (Ok, "dotnet restore: exit code 0 in `.`\n1 false\n0\n".to_owned()));
