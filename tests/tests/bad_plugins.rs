@@ -159,6 +159,18 @@ fn a_required_plugin_that_is_bad_is_fatal() {
 }
 
 #[test]
+fn a_disabled_plugin_is_listed_and_not_used() {
+    let world = world().user_config("[plugins.hostile]\ndisabled = true\n");
+    world.add_plugin("hostile", "hostile.so");
+    insta::assert_snapshot!(listing(&world), @"
+    PLUGIN   FILE        STATE
+    good     good.so     ready
+    hostile  hostile.so  disabled  is switched off in the configuration
+    ");
+    world.foehn(&["tools", "call", "fine"]).expect_code(1);
+}
+
+#[test]
 fn the_listing_for_programs() {
     let world = world();
     world.write("plugins/text.so", "text");

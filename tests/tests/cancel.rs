@@ -70,7 +70,7 @@ fn a_signal_ends_the_turn_with_a_result_for_every_call() {
     start #1 run_shell {"command":"echo first","working_directory":"."} [run] (risk: execute asks; approved by --yes)
     end #1 run_shell ok
     start #2 run_shell {"command":"echo partial; echo x > begun; (setsid sleep 301 &) ; sleep 302","working_directory":"."} [run] (risk: execute asks; approved by --yes)
-    end #2 run_shell cancelled executed="unknown": cancelled after [TIME] s in `.`
+    end #2 run_shell cancelled executed=true: cancelled after [TIME] s in `.`
     partial
 
     end #3 run_shell cancelled executed=false: Not run: the user ended the turn first.
@@ -81,7 +81,7 @@ fn a_signal_ends_the_turn_with_a_result_for_every_call() {
     let session = run.session();
     insta::assert_snapshot!(results_afterwards(world, &session), @r#"
     ok "exit code 0 after [TIME] s in `.`\nfirst\n"
-    cancelled executed="unknown" retryable=false: cancelled after [TIME] s in `.`
+    cancelled executed=true retryable=false: cancelled after [TIME] s in `.`
     partial
 
     cancelled executed=false retryable=false: Not run: the user ended the turn first.

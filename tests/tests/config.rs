@@ -105,7 +105,9 @@ fn show_tells_each_value_and_where_it_came_from() {
     sandbox.memory_megabytes 2048 default
     sandbox.open_files - default
     sandbox.processes - default
+    sandbox.read [] default
     sandbox.require false default
+    sandbox.write [] default
     store.path - default
     streaming false [ROOT]/config/foehn/foehn.toml:2
     system_message_file "foehn.md" default

@@ -24,19 +24,19 @@ fn the_same_failing_call_is_warned_about_and_then_stopped() {
     step 1
     answer "" calls=1
     start #1 read_file {"path":"missing","start_line":1} [read_file] (risk: read-only runs)
-    end #1 read_file failed executed=true: `missing` does not exist
+    end #1 read_file failed executed=false: `missing` does not exist
     step 2
     answer "" calls=1
     start #2 read_file { "start_line": 1, "path": "missing" } [read_file] (risk: read-only runs)
-    end #2 read_file failed executed=true: `missing` does not exist
+    end #2 read_file failed executed=false: `missing` does not exist
     step 3
     answer "" calls=1
     start #3 read_file {"start_line":1,"path":"missing"} [read_file] (risk: read-only runs)
-    end #3 read_file failed executed=true: `missing` does not exist
+    end #3 read_file failed executed=false: `missing` does not exist
     step 4
     answer "" calls=1
     start #4 read_file {"path" :"missing", "start_line":1} [read_file] (risk: read-only runs)
-    end #4 read_file failed executed=true: `missing` does not exist
+    end #4 read_file failed executed=false: `missing` does not exist
     step 5
     answer "" calls=1
     end #5 read_file budget_exhausted executed=false: Not run: `read_file` was called 5 times in a row with equal arguments. The turn ends here.

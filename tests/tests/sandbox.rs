@@ -35,6 +35,41 @@ fn a_tool_sees_no_key_of_its_host() {
 }
 
 #[test]
+fn the_operator_can_open_further_folders_and_nobody_else() {
+    let command = |world: &World| {
+        let folder = world.path("shared").display().to_string();
+        serde_json::json!({"command": format!("cat {folder}/in.txt; echo out > {folder}/out.txt")})
+            .to_string()
+    };
+    let run = |settings: &str| {
+        let world = World::with_plugins(&["shell"]);
+        world.write("shared/in.txt", "in");
+        let settings = settings.replace("[SHARED]", &world.path("shared").display().to_string());
+        let world = world.user_config(&settings);
+        let run = world.foehn(&["tools", "call", "--yes", "run_shell", &command(&world)]).expect_code(0);
+        (brief(&run.envelope()), world.path("shared/out.txt").exists())
+    };
+    insta::assert_debug_snapshot!(run(""), @r#"
+    (
+        "ok \"exit code 2 after [TIME] s in `.`\\ncat: [ROOT]/shared/in.txt: Permission denied\\n/bin/sh: 1: cannot create [ROOT]/shared/out.txt: Permission denied\\n\"",
+        false,
+    )
+    "#);
+    insta::assert_debug_snapshot!(run("[sandbox]\nread = [\"[SHARED]\"]\n"), @r#"
+    (
+        "ok \"exit code 2 after [TIME] s in `.`\\nin/bin/sh: 1: cannot create [ROOT]/shared/out.txt: Permission denied\\n\"",
+        false,
+    )
+    "#);
+    insta::assert_debug_snapshot!(run("[sandbox]\nwrite = [\"[SHARED]\"]\n"), @r#"
+    (
+        "ok \"exit code 0 after [TIME] s in `.`\\nin\"",
+        true,
+    )
+    "#);
+}
+
+#[test]
 fn a_requirement_is_met_here_or_says_what_is_missing() {
     let world = World::with_plugins(&["scan"]).env("FOEHN_SANDBOX__REQUIRE", "true").file("a.txt", "a");
     let run = world.foehn(&["tools", "call", "scan"]);
