@@ -10,7 +10,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use foehn_config::settings::{Isolation as ConfiguredIsolation, PluginLimits, Trust as ConfiguredTrust};
 use foehn_config::{
-    AgentSettings, DEFAULT_AGENT, Environment, ExposeSecret as _, Flag, Loaded, Request, SystemMessage,
+    AgentSettings, DEFAULT_AGENT, Environment, ExposeSecret as _, Flag, Loaded, Origin, Request,
+    SystemMessage,
 };
 use foehn_engine::{AgentProfile, Limits};
 use foehn_plugin_host::{Isolation, PluginSet, PluginSettings, SandboxSettings, TrustMode};
@@ -56,7 +57,8 @@ impl Setup {
         }
         let request =
             Request { folder, environment, file: global.config.clone(), flags: flags(global, model) };
-        let loaded = foehn_config::load(request).map_err(usage)?;
+        let mut loaded = foehn_config::load(request).map_err(usage)?;
+        choose_provider(&mut loaded);
         let directory = loaded.working_directory();
         if !directory.is_dir() {
             return Err(usage(format!(
@@ -267,6 +269,24 @@ fn append_plugin_words(system: &mut String, name: &str, instructions: &str, cons
     }
     for constraint in constraints {
         system.push_str(&format!("- {constraint}\n"));
+    }
+}
+
+/// Where nobody has chosen a provider and a key of one is at hand, that one is meant; the first of the providers' table
+/// when there are several. A script is for the stand-in, whatever keys there are.
+fn choose_provider(loaded: &mut Loaded) {
+    if loaded.origins.contains_key("provider") || loaded.settings.offline_script.is_some() {
+        return;
+    }
+    let has_key =
+        |variable: &&str| matches!(loaded.environment.get(variable), Ok(Some(key)) if !key.trim().is_empty());
+    // A provider without an address of its own needs more than a key.
+    let chosen = foehn_provider::providers().iter().filter(|provider| provider.base_url.is_some()).find_map(
+        |provider| Some((provider.name, *provider.key_variables.iter().find(|variable| has_key(variable))?)),
+    );
+    if let Some((provider, variable)) = chosen {
+        loaded.settings.provider = provider.to_owned();
+        loaded.origins.insert("provider".to_owned(), Origin::Variable(variable.to_owned()));
     }
 }
 
