@@ -33,19 +33,19 @@ Exit codes:
 #[derive(Debug, Default, Args)]
 pub(crate) struct Global {
     /// Folder to work in [default: the current one]
-    #[arg(long, short = 'C', global = true, value_name = "DIR")]
+    #[arg(long, short = 'C', global = true, help_heading = "Options of every command", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 
     /// Read this project file instead of foehn.toml (or .json, .yaml) of the working folder
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, help_heading = "Options of every command", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
     /// Folder with the compiled plugins [default: .plugins]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, help_heading = "Options of every command", value_name = "DIR")]
     pub(crate) plugins: Option<PathBuf>,
 
     /// Agent of the configuration to use [default: default]
-    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(long, global = true, help_heading = "Options of every command", value_name = "NAME")]
     pub(crate) agent: Option<String>,
 }
 

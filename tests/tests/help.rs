@@ -9,7 +9,7 @@ fn help(arguments: &[&str]) -> String {
 
 #[test]
 fn the_whole() {
-    insta::assert_snapshot!(help(&["--help"]), @"
+    insta::assert_snapshot!(help(&["--help"]), @r#"
     Host for LLM agents whose tools are native plugins.
 
     Without a key or a configuration it runs on an offline stand-in that needs no network. Put a key
@@ -30,6 +30,13 @@ fn the_whole() {
       help         Print this message or the help of the given subcommand(s)
 
     Options:
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Options of every command:
       -C, --directory <DIR>
               Folder to work in [default: the current one]
 
@@ -42,12 +49,6 @@ fn the_whole() {
           --agent <NAME>
               Agent of the configuration to use [default: default]
 
-      -h, --help
-              Print help (see a summary with '-h')
-
-      -V, --version
-              Print version
-
     Exit codes:
       0    answered, or the command did its work
       1    failed
@@ -55,12 +56,12 @@ fn the_whole() {
       3    stopped by a limit
       4    a call was declined because nobody was there to approve it
       130  cancelled
-    ");
+    "#);
 }
 
 #[test]
 fn run() {
-    insta::assert_snapshot!(help(&["run", "--help"]), @"
+    insta::assert_snapshot!(help(&["run", "--help"]), @r#"
     Run one prompt to its final answer
 
     Usage: foehn run [OPTIONS] <PROMPT>
@@ -69,14 +70,9 @@ fn run() {
       <PROMPT>  What to do; `-` reads it from stdin
 
     Options:
-      -C, --directory <DIR>          Folder to work in [default: the current one]
           --provider <NAME>          offline, mistral, openai, anthropic, gemini or openai-compatible
-          --config <FILE>            Read this project file instead of foehn.toml (or .json, .yaml) of
-                                     the working folder
           --model <NAME>             Model name [default: the provider's]
           --base-url <URL>           Address of the server, with or without /v1
-          --plugins <DIR>            Folder with the compiled plugins [default: .plugins]
-          --agent <NAME>             Agent of the configuration to use [default: default]
           --offline-script <FILE>    Script of answers for the offline stand-in
           --no-stream                Wait for whole answers instead of streaming them
           --max-tool-iterations <N>  Most model calls of one prompt
@@ -86,6 +82,13 @@ fn run() {
           --yes                      Approve every call that would be asked about, in this run
       -h, --help                     Print help
 
+    Options of every command:
+      -C, --directory <DIR>  Folder to work in [default: the current one]
+          --config <FILE>    Read this project file instead of foehn.toml (or .json, .yaml) of the
+                             working folder
+          --plugins <DIR>    Folder with the compiled plugins [default: .plugins]
+          --agent <NAME>     Agent of the configuration to use [default: default]
+
     Exit codes:
       0    answered, or the command did its work
       1    failed
@@ -93,7 +96,7 @@ fn run() {
       3    stopped by a limit
       4    a call was declined because nobody was there to approve it
       130  cancelled
-    ");
+    "#);
 }
 
 #[test]

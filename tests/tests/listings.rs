@@ -43,7 +43,7 @@ fn a_plugin_tells_what_it_declares() {
                arguments {"type":"object","additionalProperties":false,"properties":{"command":{"type":"string","description":"Command line for /bin/sh."},"working_directory":{"type":"string","description":"Folder to run in, of the workspace; the workspace itself if left out.","default":"."},"timeout_seconds":{"type":["integer","null"],"format":"uint64","minimum":1,"description":"Seconds until it is stopped; 120 if left out, at most 600."}},"required":["command"]}
     "#);
     let run = world.foehn(&["plugins", "inspect", "shel"]).expect_code(1);
-    insta::assert_snapshot!(run.talk(), @"error: there is no plugin `shel` in [ROOT]/plugins");
+    insta::assert_snapshot!(run.talk(), @"error: there is no plugin `shel` in [ROOT]/plugins; it holds: dotnet, file-rw, scan, shell");
 }
 
 #[test]

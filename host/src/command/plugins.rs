@@ -1,5 +1,7 @@
 //! `foehn plugins`: what lies in the plugin folder, what it declares, and what the user accepts.
 
+use std::path::Path;
+
 use anyhow::{Result, bail};
 use foehn_plugin_host::{Listed, PluginState, Trust};
 use foehn_terminal::ExitCode;
@@ -41,7 +43,8 @@ pub(crate) async fn inspect(setup: &Setup, name: &str, as_json: bool) -> Result<
     let plugins = setup.load_plugins(None).await?;
     let listing = plugins.listing();
     let Some(listed) = listing.iter().find(|listed| listed.name == name) else {
-        bail!("there is no plugin `{name}` in {}", setup.loaded.plugins_path().display());
+        let known = listing.iter().map(|listed| listed.name.as_str());
+        bail!("{}", no_such_plugin(name, &setup.loaded.plugins_path(), known));
     };
     let checked = plugins.check(name).await;
     if as_json {
@@ -69,18 +72,20 @@ pub(crate) async fn trust(setup: &Setup, names: &[String]) -> Result<ExitCode> {
     let mut trust = Trust::open(&settings.state_dir);
     for name in names {
         let Some((_, path)) = found.iter().find(|(found, _)| found == name) else {
-            let known: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
-            bail!(
-                "there is no plugin `{name}` in {}; it holds: {}",
-                settings.plugins_dir.display(),
-                if known.is_empty() { "nothing".to_owned() } else { known.join(", ") }
-            );
+            let known = found.iter().map(|(name, _)| name.as_str());
+            bail!("{}", no_such_plugin(name, &settings.plugins_dir, known));
         };
         let accepted = trust.accept(path)?;
         let word = if accepted.new { "trusted" } else { "was already trusted" };
         text(&format!("{} {word} ({})", accepted.name, accepted.hash))?;
     }
     Ok(0)
+}
+
+fn no_such_plugin<'a>(name: &str, folder: &Path, known: impl Iterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.collect();
+    let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
+    format!("there is no plugin `{name}` in {}; it holds: {known}", folder.display())
 }
 
 /// A word, and one line why when there is a why.
