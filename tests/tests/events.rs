@@ -75,6 +75,7 @@ fn exit_codes_tell_how_it_ended() {
     check_code(ONE_READ, &["go"], 0, "answered");
     check_code("[[turn]]\nfault = { status = 500 }\n", &["go"], 1, "failed");
     check_code(ONE_READ, &["go", "--no-such-flag"], 2, "");
+    check_code(ONE_READ, &[" "], 2, "");
     check_code(ONE_READ, &["go", "--provider", "nobody"], 2, "");
     check_code("[[turn]]\ntekst = \"a\"\n", &["go"], 2, "");
     check_code(ONE_READ, &["go", "--max-tool-iterations", "1"], 3, "limit");

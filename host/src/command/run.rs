@@ -10,12 +10,15 @@ use crate::cli::RunArgs;
 use crate::conversation::{Conversation, House, end};
 use crate::gate::SessionGate;
 use crate::interrupt::Interrupts;
-use crate::setup::Setup;
+use crate::setup::{Setup, UsageError};
 use crate::trust_prompt;
 
 pub(crate) async fn run(setup: &Setup, arguments: RunArgs) -> Result<ExitCode> {
     let prompt_from_stdin = arguments.prompt == "-";
     let prompt = if prompt_from_stdin { read_stdin()? } else { arguments.prompt };
+    if prompt.trim().is_empty() {
+        return Err(UsageError("the prompt is empty; say what to do".to_owned()).into());
+    }
     // With a prompt argument stdin is touched only to answer a question, and only when it is a person's terminal.
     let attended = !arguments.json
         && !prompt_from_stdin
