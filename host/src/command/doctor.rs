@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use foehn_plugin_host::{PluginSet, PluginState};
+use foehn_plugin_host::{Listed, PluginSet, PluginState};
 use foehn_ports::Toolbox as _;
+use foehn_sandbox::Confinement;
 use foehn_terminal::ExitCode;
 use serde_json::{Value, json};
 
@@ -137,13 +138,7 @@ async fn check_plugins(setup: &Setup, plugins: &PluginSet) -> Vec<Finding> {
         let name = &listed.name;
         let finding = match &listed.state {
             PluginState::Ready => match plugins.check(name).await {
-                Ok(_) => {
-                    let tools = listed.manifest.as_ref().map_or(0, |manifest| manifest.tools.len());
-                    good(
-                        "plugin",
-                        format!("{name}: starts, {tools} tool{}", if tools == 1 { "" } else { "s" }),
-                    )
-                }
+                Ok(checked) => started(&listed, checked.confinement.as_ref()),
                 Err(error) => bad("plugin", error),
             },
             state => {
@@ -170,6 +165,23 @@ async fn check_plugins(setup: &Setup, plugins: &PluginSet) -> Vec<Finding> {
         detail,
     }));
     findings
+}
+
+fn started(listed: &Listed, confinement: Option<&Confinement>) -> Finding {
+    let tools = listed.manifest.as_ref().map_or(0, |manifest| manifest.tools.len());
+    let (verdict, how) = match confinement {
+        Some(confinement) if confinement.lacking.is_empty() => (Verdict::Good, "confined".to_owned()),
+        Some(confinement) => {
+            (Verdict::Lacking, format!("not fully confined: {}", confinement.lacking.join("; ")))
+        }
+        None => (Verdict::Lacking, "inside the host, not confined".to_owned()),
+    };
+    let plural = if tools == 1 { "" } else { "s" };
+    Finding {
+        subject: "plugin",
+        verdict,
+        detail: format!("{}: starts, {tools} tool{plural}, {how}", listed.name),
+    }
 }
 
 fn tools(toolbox: &AgentTools) -> Finding {
