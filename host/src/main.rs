@@ -35,6 +35,8 @@ fn main() -> ExitCode {
     };
     let code = match runtime.block_on(dispatch(cli)) {
         Ok(code) => code,
+        // Whoever read the output has seen enough; as other programs end when their pipe is closed.
+        Err(error) if is_closed_pipe(&error) => 128 + SIGPIPE,
         Err(error) => {
             output::remark(&format!("error: {}", output::told(&error)));
             if error.is::<UsageError>() { 2 } else { 1 }
@@ -43,6 +45,16 @@ fn main() -> ExitCode {
     // Whoever still waits for a line of stdin must not keep the process.
     runtime.shutdown_background();
     ExitCode::from(code)
+}
+
+/// The number of the signal that ends a program which does not look at its pipe.
+const SIGPIPE: u8 = 13;
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 async fn dispatch(cli: Cli) -> anyhow::Result<u8> {

@@ -118,3 +118,15 @@ fn hostile_text_of_a_model_cannot_move_the_cursor() {
     assert_eq!(world.foehn(&["run", "hi"]).expect_code(0).stdout, "a\\u{1b}[2Jb\\u{202e}c\n");
     assert_eq!(world.foehn(&["run", "--json", "hi"]).expect_code(0).done()["text"], "a\u{1b}[2Jb\u{202e}c");
 }
+
+#[test]
+fn a_closed_pipe_ends_it_quietly() {
+    let world = World::new().script(HELLO);
+    for arguments in [&["run", "--json", "hi"][..], &["config", "show"]] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let ended = world.command(arguments).stdin(Stdio::null()).stdout(writer).output().expect("it starts");
+        let told = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!((ended.status.code(), told.contains("error")), (Some(141), false), "{told}");
+    }
+}

@@ -109,15 +109,10 @@ impl Journey {
         self.finish(&mut command)?;
         let ended = Instant::now();
         let run = Run { started, ended, record: self.endpoint.record() };
-        let worked =
-            run.record.exchanges.last().map_or(0, |last| last.body.matches(r#"{\"ok\":true"#).count());
-        if run.record.exchanges.len() != answers.len() || worked + 1 != answers.len() {
-            bail!(
-                "{} of {} requests came, {worked} calls worked: {}",
-                run.record.exchanges.len(),
-                answers.len(),
-                self.talk()
-            );
+        let requests = run.record.exchanges.len();
+        let worked = run.record.exchanges.last().map_or(0, |last| successes(&last.body));
+        if requests != answers.len() || worked + 1 != answers.len() {
+            bail!("{requests} of {} requests came, {worked} calls worked: {}", answers.len(), self.talk());
         }
         Ok(run)
     }
@@ -188,4 +183,15 @@ fn definitions(run: &Run) -> Result<usize> {
     let first = run.record.exchanges.first().context("the host sent no request")?;
     let request: Value = serde_json::from_str(&first.body).context("the request is not JSON")?;
     Ok(request["tools"].to_string().chars().count())
+}
+
+/// The calls whose result a request holds, as far as they succeeded.
+fn successes(body: &str) -> usize {
+    let request: Value = serde_json::from_str(body).unwrap_or_default();
+    let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let succeeded = |message: &&Value| {
+        message["role"] == "tool"
+            && message["content"].as_str().is_some_and(|text| text.starts_with(r#"{"ok":true"#))
+    };
+    messages.iter().filter(succeeded).count()
 }
