@@ -34,7 +34,7 @@ fn with_nobody_to_ask_the_answer_is_no() {
     answer "done" calls=0
     done declined "done" steps=2 calls=1 (a call needed an approval and nobody was there to give it)
     "#);
-    insta::assert_snapshot!(run.envelopes().remove(0), @r#"{"error":{"code":"declined","executed":false,"message":"Not run: it needs an approval (risk: write asks) and nobody is there to give it. Do not try again; say what you would have done.","retryable":false},"ok":false}"#);
+    insta::assert_snapshot!(run.envelopes().remove(0), @r#"{"ok":false,"error":{"code":"declined","message":"Not run: it needs an approval (risk: write asks) and nobody is there to give it. Do not try again; say what you would have done.","executed":false,"retryable":false}}"#);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_denied_operation_is_not_even_asked() {
     answer "done" calls=0
     done answered "done" steps=2 calls=1
     "#);
-    insta::assert_snapshot!(run.envelopes().remove(0), @r#"{"error":{"code":"forbidden","executed":false,"message":"Not run: a rule forbids it (deny = [\"create\"] of tool `create_file`).","retryable":false},"ok":false}"#);
+    insta::assert_snapshot!(run.envelopes().remove(0), @r#"{"ok":false,"error":{"code":"forbidden","message":"Not run: a rule forbids it (deny = [\"create\"] of tool `create_file`).","executed":false,"retryable":false}}"#);
 }
 
 #[test]

@@ -7,7 +7,7 @@ fn a_name_that_two_plugins_claim_belongs_to_neither() {
     // Both bring `fine`; every other tool of both has a name of its own.
     let world = World::with_plugins(&["hostile", "upcalls"]);
     let call = |tool: &str| world.foehn(&["tools", "call", tool]);
-    insta::assert_snapshot!(call("fine").expect_code(1).envelope(), @r#"{"error":{"code":"unknown_tool","executed":false,"message":"There is no tool `fine`; nothing was run. The tools are: `abort`, `ask`, `change_process`, `chatter`, `count`, `double_panic`, `eat_memory`, `exit_seven`, `leave_child`, `liar`, `loop_forever`, `loop_politely`, `panic`, `phone`, `print`, `read_stdin`, `segfault`, `spy`, `stack_overflow`, `whoami`.","retryable":true},"ok":false}"#);
+    insta::assert_snapshot!(call("fine").expect_code(1).envelope(), @r#"{"ok":false,"error":{"code":"unknown_tool","message":"There is no tool `fine`; nothing was run. The tools are: `abort`, `ask`, `change_process`, `chatter`, `count`, `double_panic`, `eat_memory`, `exit_seven`, `leave_child`, `liar`, `loop_forever`, `loop_politely`, `panic`, `phone`, `print`, `read_stdin`, `segfault`, `spy`, `stack_overflow`, `whoami`.","executed":false,"retryable":true}}"#);
     assert_eq!(call("print").expect_code(0).envelope()["result"], "printed");
     assert_eq!(call("chatter").expect_code(0).envelope()["result"], "said");
     let listing = world.foehn(&["plugins", "list"]).expect_code(0);

@@ -97,7 +97,7 @@ fn after_the_last_step_a_summary_is_asked_for_without_tools() {
         bodies.iter().map(|body| body["tools"].as_array().map_or(0, Vec::len) > 0).collect();
     assert_eq!(offered, [true, true, true, false]);
     let last = &bodies[3]["messages"];
-    insta::assert_snapshot!(last[last.as_array().map_or(0, Vec::len) - 1], @r#"{"content":"All 3 steps of this turn are used and no tool can be called any more. Say briefly what is done, what is not, and what should come next.","role":"user"}"#);
+    insta::assert_snapshot!(last[last.as_array().map_or(0, Vec::len) - 1], @r#"{"role":"user","content":"All 3 steps of this turn are used and no tool can be called any more. Say briefly what is done, what is not, and what should come next."}"#);
 }
 
 #[test]

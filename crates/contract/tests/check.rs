@@ -123,11 +123,11 @@ fn null_for_what_was_left_out() {
         &[
             (
                 r#"{"path":"a.txt","offset":null,"limit":null}"#,
-                "= {\"limit\":null,\"path\":\"a.txt\"}\n  note `/offset`: null was taken as left out",
+                "= {\"path\":\"a.txt\",\"limit\":null}\n  note `/offset`: null was taken as left out",
             ),
             (
                 r#"{"path":"a.txt","filter":{"word":null,"k":1}}"#,
-                "= {\"filter\":{\"k\":1},\"path\":\"a.txt\"}\n  note `/filter/word`: null was taken as left out",
+                "= {\"path\":\"a.txt\",\"filter\":{\"k\":1}}\n  note `/filter/word`: null was taken as left out",
             ),
             (r#"{"path":null}"#, "! /path wrong_type | expected: string | got: null"),
         ],
@@ -172,15 +172,15 @@ fn unknown_and_misspelt_keys_with_all_other_problems() {
         &[
             (
                 r#"{"path":"a","old":"x","new":"y","replaceAll":true}"#,
-                "! /replaceAll unknown_argument | expected: only `new`, `old`, `path`, `replace_all` | got: `replaceAll` | hint: did you mean `replace_all`?",
+                "! /replaceAll unknown_argument | expected: only `path`, `old`, `new`, `replace_all` | got: `replaceAll` | hint: did you mean `replace_all`?",
             ),
             (
                 r#"{"Path":7,"old":["x"],"verbose":1}"#,
-                "! /Path unknown_argument | expected: only `new`, `old`, `path`, `replace_all` | got: `Path` | hint: did you mean `path`?\n\
+                "! /Path unknown_argument | expected: only `path`, `old`, `new`, `replace_all` | got: `Path` | hint: did you mean `path`?\n\
                  ! /new missing_argument | expected: string\n\
                  ! /old wrong_type | expected: string | got: [\"x\"]\n\
                  ! /path missing_argument | expected: string\n\
-                 ! /verbose unknown_argument | expected: only `new`, `old`, `path`, `replace_all` | got: `verbose`",
+                 ! /verbose unknown_argument | expected: only `path`, `old`, `new`, `replace_all` | got: `verbose`",
             ),
         ],
     );
@@ -199,7 +199,7 @@ fn structures_given_as_text() {
             ),
             (
                 r#"{"path":"a","filter":"{\"k\":\"1\"}"}"#,
-                "= {\"filter\":{\"k\":1},\"path\":\"a\"}\n  note `/filter`: JSON text was read as an object\n  note `/filter/k`: text was read as an integer",
+                "= {\"path\":\"a\",\"filter\":{\"k\":1}}\n  note `/filter`: JSON text was read as an object\n  note `/filter/k`: text was read as an integer",
             ),
             (
                 r#"{"path":"a","paths":"a.txt"}"#,
@@ -267,7 +267,7 @@ fn limits_formats_and_lists() {
             ),
             (
                 r#"{"path":"a","mode":"text"}"#,
-                "= {\"mode\":\"Text\",\"path\":\"a\"}\n  note `/mode`: the listed value in its own case was used",
+                "= {\"path\":\"a\",\"mode\":\"Text\"}\n  note `/mode`: the listed value in its own case was used",
             ),
             (
                 r#"{"path":"a","mode":"texts"}"#,

@@ -195,15 +195,15 @@ fn arguments_that_never_become_valid_end_the_turn() {
     1 prompt: go
     1 step 1
     1 answer:  [1 calls]
-    1 c1 read -> {"ok":false,"error":{"code":"invalid_arguments","message":"`read` was not run: its arguments have a problem, `unknown_argument`.","executed":false,"retryable":true,"problems":[{"path":"/pth","code":"unknown_argument","expected":"only `n`, `path`","got":"`pth`","suggestion":"did you mean `path`?"}]}}
+    1 c1 read -> {"ok":false,"error":{"code":"invalid_arguments","message":"`read` was not run: its arguments have a problem, `unknown_argument`.","executed":false,"retryable":true,"problems":[{"path":"/pth","code":"unknown_argument","expected":"only `path`, `n`","got":"`pth`","suggestion":"did you mean `path`?"}]}}
     1 step 2
     1 answer:  [1 calls]
-    1 c2 read -> {"ok":false,"error":{"code":"invalid_arguments","message":"`read` was not run: its arguments have a problem, `unknown_argument`. This was invalid call 2 in a row: do not call it again, say what you need and ask the user.","executed":false,"retryable":false,"problems":[{"path":"/pth","code":"unknown_argument","expected":"only `n`, `path`","got":"`pth`","suggestion":"did you mean `path`?"}]}}
+    1 c2 read -> {"ok":false,"error":{"code":"invalid_arguments","message":"`read` was not run: its arguments have a problem, `unknown_argument`. This was invalid call 2 in a row: do not call it again, say what you need and ask the user.","executed":false,"retryable":false,"problems":[{"path":"/pth","code":"unknown_argument","expected":"only `path`, `n`","got":"`pth`","suggestion":"did you mean `path`?"}]}}
     1 step 3
     1 answer:  [3 calls]
     1 c3 starts list {} (read-only: list) because risk: read-only runs
     1 c3 list -> {"ok":true,"result":"{}"}
-    1 c4 read -> {"ok":false,"error":{"code":"invalid_arguments","message":"`read` was not run: its arguments have a problem, `unknown_argument`. This was invalid call 3 in a row: do not call it again, say what you need and ask the user.","executed":false,"retryable":false,"problems":[{"path":"/pth","code":"unknown_argument","expected":"only `n`, `path`","got":"`pth`","suggestion":"did you mean `path`?"}]}}
+    1 c4 read -> {"ok":false,"error":{"code":"invalid_arguments","message":"`read` was not run: its arguments have a problem, `unknown_argument`. This was invalid call 3 in a row: do not call it again, say what you need and ask the user.","executed":false,"retryable":false,"problems":[{"path":"/pth","code":"unknown_argument","expected":"only `path`, `n`","got":"`pth`","suggestion":"did you mean `path`?"}]}}
     1 c5 read -> {"ok":false,"error":{"code":"budget_exhausted","message":"Not run: the turn ended first (`read` was called with invalid arguments 3 times in a row).","executed":false,"retryable":false}}
     1 done Limit:  [3 steps, 5 calls, 30+3 tokens] because `read` was called with invalid arguments 3 times in a row
     "#);

@@ -136,14 +136,14 @@ mod tests {
         insta::assert_snapshot!(
             approval_card(&approval(r#"{"path":"a\u202etxt.exe","content":"one\ntwo"}"#, None)),
             @r#"
-        ? the model wants to run `run_shell` (execute, plugin shell): run
-          | content:
-          |     one
-          |     two
-          | path: "a\u{202e}txt.exe"
-          ! it holds characters that do not show; they are written as \u{..} above
-          asked because: risk: execute asks
-        "#
+            ? the model wants to run `run_shell` (execute, plugin shell): run
+              | path: "a\u{202e}txt.exe"
+              | content:
+              |     one
+              |     two
+              ! it holds characters that do not show; they are written as \u{..} above
+              asked because: risk: execute asks
+            "#
         );
     }
 
