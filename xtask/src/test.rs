@@ -1,6 +1,7 @@
 //! `cargo xtask test`: what CI runs is what a person runs.
 
 use std::ffi::OsString;
+use std::io::{self, IsTerminal};
 use std::process::Stdio;
 
 use anyhow::Result;
@@ -20,6 +21,11 @@ pub(crate) fn test(workspace: &Workspace, arguments: &[OsString]) -> Result<()> 
     if arguments.iter().any(|argument| argument == "--release") {
         build.arg("--release");
     }
+    if !io::stderr().is_terminal() {
+        // A line for every crate helps a person who waits, and buries what failed in a log.
+        build.arg("--quiet");
+    }
+    eprintln!("xtask: building the workspace with its tests");
     succeed(&mut build)?;
     let nextest = has_nextest(workspace);
     let mut runner = workspace.cargo();
