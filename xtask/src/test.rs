@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::process::Stdio;
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 
-use crate::workspace::{Workspace, succeed};
+use crate::workspace::{Workspace, line_of, succeed};
 
 /// Tells the tests that drive the product that it is already built; without it they build it themselves.
 const ALREADY_BUILT: &str = "FOEHN_TESTS_BUILT";
@@ -44,10 +44,28 @@ pub(crate) fn test(workspace: &Workspace, arguments: &[OsString]) -> Result<()> 
     }
     succeed(runner.args(arguments))?;
     if arguments.is_empty() {
-        succeed(workspace.cargo().args(["test", "--workspace", "--doc", "--quiet"]))?;
-        eprintln!("xtask: all tests passed, documented examples too");
+        let examples = documented_examples(workspace)?;
+        eprintln!("xtask: all tests passed, and so did {examples} documented examples");
     }
     Ok(())
+}
+
+/// Runs them and counts them. Cargo tells of each package that has none, so only a failure is shown.
+fn documented_examples(workspace: &Workspace) -> Result<usize> {
+    let mut command = workspace.cargo();
+    command.args(["test", "--workspace", "--doc", "--quiet"]);
+    let output = command.output().with_context(|| format!("cannot start `{}`", line_of(&command)))?;
+    let told = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        bail!("`{}` failed:\n{told}{}", line_of(&command), String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(passed(&told))
+}
+
+/// The sum over the summary lines of all packages.
+fn passed(told: &str) -> usize {
+    let summaries = told.lines().filter_map(|line| line.strip_prefix("test result: ok. "));
+    summaries.filter_map(|line| line.split(' ').next()?.parse::<usize>().ok()).sum()
 }
 
 fn has_nextest(workspace: &Workspace) -> bool {
@@ -58,4 +76,16 @@ fn has_nextest(workspace: &Workspace) -> bool {
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passed_examples_are_summed_over_packages() {
+        let told = "\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed\n\nrunning 2 tests\n..\n\
+                    test result: ok. 2 passed; 0 failed\ntest result: ok. 11 passed; 0 failed\n";
+        assert_eq!(passed(told), 13);
+    }
 }
