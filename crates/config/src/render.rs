@@ -55,8 +55,10 @@ fn show(key: &str, value: &Value) -> String {
             format!("[{}]", items.iter().map(|item| show(key, item)).collect::<Vec<_>>().join(", "))
         }
         Value::Object(table) => {
-            let pairs: Vec<_> =
+            let mut pairs: Vec<_> =
                 table.iter().map(|(name, value)| format!("{name} = {}", show(name, value))).collect();
+            // The layers know no order of keys.
+            pairs.sort();
             format!("{{ {} }}", pairs.join(", "))
         }
         other => other.to_string(),
