@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use cargo_metadata::{Artifact, CrateType, Message};
 use clap::ValueEnum;
 
-use crate::workspace::{HOST_PACKAGE, Workspace, line_of};
+use crate::workspace::{HOST_PACKAGE, Workspace, line_of, program};
 
 /// A cargo profile of the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -114,7 +114,7 @@ fn copy_if_changed(source: &Path, target: &Path) -> io::Result<()> {
 
 /// What we built ourselves needs no question: the host records the hashes as accepted by this user.
 fn trust(workspace: &Workspace, built: &Built) -> Result<()> {
-    let mut command = Command::new(&built.host);
+    let mut command = program(&built.host);
     command.current_dir(&workspace.root).args(["plugins", "trust", "--plugins"]).arg(workspace.plugins());
     command.args(built.plugins.iter().map(|library| plugin_name(library)));
     let output = command.output().with_context(|| format!("cannot start {}", built.host.display()))?;

@@ -6,12 +6,12 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result};
 
 use crate::build::{self, Profile};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, program};
 
 /// Builds, then lets `foehn run` work in the current folder. Its exit code is ours.
 pub(crate) fn run(workspace: &Workspace, profile: Profile, arguments: &[OsString]) -> Result<ExitCode> {
     let host = build::install(workspace, profile)?;
-    let mut command = Command::new(host);
+    let mut command = program(host);
     command.arg("run");
     let here = std::env::current_dir().context("cannot tell the current folder")?;
     if here != workspace.root {

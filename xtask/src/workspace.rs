@@ -1,5 +1,6 @@
 //! Where things are. Asks cargo instead of guessing paths, and runs cargo the way the outer cargo was run.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,6 +12,15 @@ pub(crate) const HOST_PACKAGE: &str = "foehn";
 
 /// The folder of the plugins' sources, below the root.
 pub(crate) const PLUGIN_SOURCES: &str = "plugins";
+
+/// What `cargo run` sets for the program that it starts, beside `CARGO_PKG_*`.
+const ADDED_BY_CARGO: [&str; 5] = [
+    "CARGO_BIN_NAME",
+    "CARGO_CRATE_NAME",
+    "CARGO_MANIFEST_DIR",
+    "CARGO_MANIFEST_PATH",
+    "CARGO_PRIMARY_PACKAGE",
+];
 
 /// The packages of this repository, without their dependencies.
 #[derive(Debug)]
@@ -65,10 +75,24 @@ impl Workspace {
 
     /// The cargo that runs us, in the root.
     pub(crate) fn cargo(&self) -> Command {
-        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        let mut command = program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.current_dir(&self.root);
         command
     }
+}
+
+/// A program in the environment of whoever started us, without what cargo added to run us. Build scripts watch some of
+/// these variables: handed on, a build from here and one by hand would undo each other.
+pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(name);
+    let added = |name: &OsStr| {
+        let name = name.to_string_lossy();
+        ADDED_BY_CARGO.contains(&&*name) || name.starts_with("CARGO_PKG_")
+    };
+    for (name, _) in std::env::vars_os().filter(|(name, _)| added(name)) {
+        command.env_remove(name);
+    }
+    command
 }
 
 /// Runs to the end; anything but success is an error that names the command.
