@@ -30,7 +30,7 @@ pub use foehn_plugin_sdk_macros::{args, config};
 pub use output::{IntoOutput, Json, Output};
 pub use plugin::Plugin;
 pub use state::State;
-pub use tool::{Context, Job, NoArgs, Tool};
+pub use tool::{Context, Job, LintException, NoArgs, Tool};
 
 pub use {schemars, serde, serde_json, tracing};
 
@@ -41,8 +41,8 @@ pub mod prelude {
         Part, Preview, Risk,
     };
     pub use crate::{
-        Context, Cx, Error, ErrorKind, IntoOutput, Job, Json, NoArgs, Output, Result, ResultExt, Tool, args,
-        bail, config, export_plugin,
+        Context, Cx, Error, ErrorKind, IntoOutput, Job, Json, LintException, NoArgs, Output, Result,
+        ResultExt, Tool, args, bail, config, export_plugin,
     };
 
     #[cfg(feature = "workspace")]

@@ -10,7 +10,9 @@ use crate::host::Host;
 use crate::output::{IntoOutput, Output};
 use crate::schema::{from_text, from_value, schema_of};
 use crate::tool::{Context, Job, Tool};
-use crate::wire::{CallHead, ContextKind, ContextSpec, JobSpec, OperationSpec, Part, ToolSpec};
+use crate::wire::{
+    CallHead, ContextKind, ContextSpec, JobSpec, LintException, OperationSpec, Part, ToolSpec,
+};
 
 /// A tool before its configuration is known.
 pub(crate) trait RegisteredTool: Send + Sync {
@@ -56,6 +58,15 @@ impl<T: Tool> RegisteredTool for T {
             operations,
             classifies: T::CLASSIFIES,
             requires_caller: T::REQUIRES_CALLER,
+            polling: T::POLLING,
+            lint_exceptions: T::LINT_EXCEPTIONS
+                .iter()
+                .map(|exception| LintException {
+                    rule: exception.rule.to_owned(),
+                    at: exception.at.to_owned(),
+                    reason: exception.reason.to_owned(),
+                })
+                .collect(),
         }
     }
 

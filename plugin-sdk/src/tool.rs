@@ -36,6 +36,13 @@ pub trait Tool: Send + Sync + 'static {
     /// Whether [`classify`](Tool::classify) is implemented. Without it every call counts as what the manifest says.
     const CLASSIFIES: bool = false;
 
+    /// Whether asking again with equal arguments is its use, as for the state of a job: the host then does not take equal
+    /// calls for a loop.
+    const POLLING: bool = false;
+
+    /// Findings of `foehn contract lint` that are meant to be, each with the reason.
+    const LINT_EXCEPTIONS: &'static [LintException] = &[];
+
     /// The arguments: a struct or enum under [`#[args]`](crate::args).
     type Args: DeserializeOwned + JsonSchema;
 
@@ -73,6 +80,34 @@ pub trait Tool: Send + Sync + 'static {
     fn undo(&self, args: Self::Args, cx: &Cx<'_, Self::Config>) -> Result<Self::Out> {
         let (_, _) = (args, cx);
         Err(Error::unsupported(format!("`{}` cannot take a call back", Self::NAME)))
+    }
+}
+
+/// A finding of the contract's lint that is meant to be, with the reason.
+///
+/// ```
+/// use foehn_plugin_sdk::prelude::*;
+/// const MEANT: &[LintException] =
+///     &[LintException::new("unbounded-text", "A note may have any length.").at("/note")];
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LintException {
+    pub(crate) rule: &'static str,
+    pub(crate) at: &'static str,
+    pub(crate) reason: &'static str,
+}
+
+impl LintException {
+    /// An exception for the whole tool, by the id that `foehn contract lint` prints.
+    pub const fn new(rule: &'static str, reason: &'static str) -> Self {
+        Self { rule, at: "", reason }
+    }
+
+    /// The same exception for one argument only: its JSON pointer, for instance `/filter/name`.
+    #[must_use]
+    pub const fn at(mut self, pointer: &'static str) -> Self {
+        self.at = pointer;
+        self
     }
 }
 

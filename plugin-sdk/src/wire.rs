@@ -12,8 +12,8 @@ mod reply;
 
 pub use call::{CallHead, Caller, LogLevel, OpenConfig};
 pub use manifest::{
-    Capabilities, ContextKind, ContextSpec, FileAccess, JobSpec, Manifest, Network, OperationSpec, Risk,
-    ToolSpec,
+    Capabilities, ContextKind, ContextSpec, FileAccess, JobSpec, LintException, Manifest, Network,
+    OperationSpec, Risk, ToolSpec,
 };
 pub use reply::{Classification, Facts, Operation, Part, Preview, Reply, ReplyKind};
 

@@ -156,6 +156,8 @@ impl Tool for Plain {
     const NAME: &'static str = "plain";
     const DESCRIPTION: &'static str = "Nothing special.";
     const REQUIRES_CALLER: bool = true;
+    const POLLING: bool = true;
+    const LINT_EXCEPTIONS: &'static [LintException] = &[LintException::new("short", "It is plain.").at("/a")];
     type Args = NoArgs;
     type Out = ();
     type Config = ();
@@ -447,7 +449,16 @@ fn the_manifest_tells_everything() {
         probe.capabilities,
         Capabilities { files: FileAccess::Read, programs: true, ..Capabilities::NONE }
     );
-    assert_eq!((plain.risk.effective(), plain.requires_caller), (Risk::Destructive, true));
+    assert_eq!(
+        (plain.risk.effective(), plain.requires_caller, plain.polling, probe.polling),
+        (Risk::Destructive, true, true, false)
+    );
+    let meant = foehn_plugin_sdk::wire::LintException {
+        rule: "short".into(),
+        at: "/a".into(),
+        reason: "It is plain.".into(),
+    };
+    assert_eq!((plain.lint_exceptions.as_slice(), probe.lint_exceptions.as_slice()), (&[meant][..], &[][..]));
     assert_eq!(plain.operations, [OperationSpec::new("plain", "Nothing special.")]);
     assert_eq!(plain.schema, json!({"type": "object", "additionalProperties": false}));
     assert_eq!(plain.config_schema, None);

@@ -3,21 +3,17 @@
 use std::sync::Arc;
 
 use foehn_contract::{Coercion, Contract};
-use foehn_protocol::{Capabilities, Risk, ToolSpec};
+use foehn_protocol::{Risk, ToolSpec};
 use serde_json::{Value, json};
 
 fn contract(schema: Value) -> Contract {
     Contract::new(Arc::new(ToolSpec {
         name: "tool".to_owned(),
-        aliases: Vec::new(),
         plugin: "plugin".to_owned(),
         description: "A tool.".to_owned(),
         risk: Risk::ReadOnly,
-        capabilities: Capabilities::default(),
         schema,
-        operations: Vec::new(),
-        classifies: false,
-        requires_caller: false,
+        ..ToolSpec::default()
     }))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use foehn_contract::{Coercion, Contract};
-use foehn_protocol::{Capabilities, Risk, ToolSpec};
+use foehn_protocol::{Risk, ToolSpec};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -33,15 +33,10 @@ fn contract() -> Contract {
     });
     Contract::new(Arc::new(ToolSpec {
         name: "tool".to_owned(),
-        aliases: Vec::new(),
         plugin: "plugin".to_owned(),
-        description: String::new(),
         risk: Risk::ReadOnly,
-        capabilities: Capabilities::default(),
         schema,
-        operations: Vec::new(),
-        classifies: false,
-        requires_caller: false,
+        ..ToolSpec::default()
     }))
 }
 

@@ -116,6 +116,16 @@ pub(crate) fn tool_spec(plugin: &str, from: &wire::ToolSpec) -> protocol::ToolSp
             .collect(),
         classifies: from.classifies,
         requires_caller: from.requires_caller,
+        polling: from.polling,
+        lint_exceptions: from
+            .lint_exceptions
+            .iter()
+            .map(|exception| protocol::LintException {
+                rule: exception.rule.clone(),
+                at: exception.at.clone(),
+                reason: exception.reason.clone(),
+            })
+            .collect(),
     }
 }
 

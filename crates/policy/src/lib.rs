@@ -122,20 +122,15 @@ fn list(entries: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use foehn_protocol::{Capabilities, OperationSpec};
-    use serde_json::Value;
+    use foehn_protocol::OperationSpec;
 
     use super::*;
 
     fn spec(risk: Risk, declared: &[(&str, Option<Risk>)]) -> ToolSpec {
         ToolSpec {
             name: "x".to_owned(),
-            aliases: Vec::new(),
             plugin: "p".to_owned(),
-            description: String::new(),
             risk,
-            capabilities: Capabilities::default(),
-            schema: Value::Null,
             operations: declared
                 .iter()
                 .map(|(name, risk)| OperationSpec {
@@ -144,8 +139,7 @@ mod tests {
                     risk: *risk,
                 })
                 .collect(),
-            classifies: false,
-            requires_caller: false,
+            ..ToolSpec::default()
         }
     }
 

@@ -19,5 +19,5 @@ pub use event::{EVENT_VERSION, Event, EventBody, NoticeLevel, TurnStatus};
 pub use ids::{ApprovalId, CallId, SessionId, TurnId};
 pub use message::{AssistantMessage, Finish, Message, Part, Usage};
 pub use op::{Decision, Op};
-pub use tool::{Capabilities, FileAccess, NetworkAccess, OperationSpec, Risk, ToolSpec};
+pub use tool::{Capabilities, FileAccess, LintException, NetworkAccess, OperationSpec, Risk, ToolSpec};
 pub use verdict::{Approval, Classification, Facts, Operation, Outcome, Preview, Verdict};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What a tool declares about itself.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     pub name: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -24,6 +24,23 @@ pub struct ToolSpec {
     pub classifies: bool,
     #[serde(default)]
     pub requires_caller: bool,
+    /// Whether asking again with equal arguments is its use, so that equal calls are no loop.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub polling: bool,
+    /// Findings of the contract's lint that its author answers for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lint_exceptions: Vec<LintException>,
+}
+
+/// A finding of the contract's lint that is meant to be, and why.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LintException {
+    /// Id of the rule.
+    pub rule: String,
+    /// JSON pointer of the one argument it is about; empty: the whole tool.
+    pub at: String,
+    pub reason: String,
 }
 
 /// How much harm a call can do. The order is the order of harm.

@@ -57,6 +57,22 @@ pub struct ToolSpec {
     pub classifies: bool,
     /// Whether the tool refuses to run without a known caller.
     pub requires_caller: bool,
+    /// Whether asking again with equal arguments is its use.
+    pub polling: bool,
+    /// Findings of the contract's lint that the author answers for.
+    pub lint_exceptions: Vec<LintException>,
+}
+
+/// A finding of the contract's lint that is meant to be, with the reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LintException {
+    /// Id of the rule, as `foehn contract lint` prints it.
+    pub rule: String,
+    /// JSON pointer of the one argument it is about; empty = the whole tool.
+    pub at: String,
+    /// Why it is meant to be.
+    pub reason: String,
 }
 
 /// One operation that a tool's calls can be.

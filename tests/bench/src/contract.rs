@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use foehn_contract::{Coercion, Contract};
-use foehn_protocol::{Capabilities, Risk, ToolSpec};
+use foehn_protocol::{Risk, ToolSpec};
 use serde_json::json;
 
 use crate::statistics::{median, microseconds};
@@ -45,11 +45,9 @@ pub(crate) fn measure(rounds: usize, table: &mut Table) -> Result<()> {
 fn edit_tool() -> ToolSpec {
     ToolSpec {
         name: "edit_file".to_owned(),
-        aliases: Vec::new(),
         plugin: "bench".to_owned(),
         description: "Replaces a text in a file.".to_owned(),
         risk: Risk::Write,
-        capabilities: Capabilities::default(),
         schema: json!({
             "type": "object",
             "additionalProperties": false,
@@ -61,8 +59,6 @@ fn edit_tool() -> ToolSpec {
                 "replace_all": {"type": "boolean", "default": false, "description": "Replace every one."}
             }
         }),
-        operations: Vec::new(),
-        classifies: false,
-        requires_caller: false,
+        ..ToolSpec::default()
     }
 }

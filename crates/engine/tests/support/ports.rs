@@ -10,8 +10,8 @@ use foehn_ports::{
     ToolboxError,
 };
 use foehn_protocol::{
-    AssistantMessage, CallId, Capabilities, Classification, Entry, Finish, Operation, Part, Preview, Risk,
-    SessionId, ToolCall, ToolSpec, Usage,
+    AssistantMessage, CallId, Classification, Entry, Finish, Operation, Part, Preview, Risk, SessionId,
+    ToolCall, ToolSpec, Usage,
 };
 use serde_json::{Value, json};
 
@@ -156,15 +156,11 @@ impl Tool {
         Self {
             spec: ToolSpec {
                 name: name.to_owned(),
-                aliases: Vec::new(),
                 plugin: "files".to_owned(),
                 description: format!("Tool {name}."),
                 risk,
-                capabilities: Capabilities::default(),
                 schema,
-                operations: Vec::new(),
-                classifies: false,
-                requires_caller: false,
+                ..ToolSpec::default()
             },
             act: Act::Echo,
             classification: None,
