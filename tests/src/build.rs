@@ -20,6 +20,11 @@ const PACKAGES: [&str; 9] = [
     "foehn-fixture-upcalls",
 ];
 
+/// What cargo and nextest set for a test. Build scripts watch some of it: handed on, a build from here and one by hand
+/// would undo each other.
+const SET_FOR_A_TEST: [&str; 5] =
+    ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_", "CARGO_BIN_", "CARGO_PRIMARY_"];
+
 /// The folder that cargo puts binaries and libraries into.
 #[derive(Debug)]
 pub struct Built {
@@ -54,6 +59,11 @@ pub fn built() -> &'static Built {
 fn build(folder: &Path) {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(["build", "--quiet"]);
+    for (name, _) in std::env::vars_os() {
+        if SET_FOR_A_TEST.iter().any(|start| name.to_string_lossy().starts_with(start)) {
+            cargo.env_remove(name);
+        }
+    }
     for package in PACKAGES {
         cargo.args(["--package", package]);
     }
