@@ -24,8 +24,9 @@ pub(super) struct Prompt {
     pub(super) about_source: bool,
 }
 
-/// Names of files without an ending that people write as they are.
-const BARE_FILES: [&str; 5] = ["Makefile", "Dockerfile", "README", "LICENSE", "Justfile"];
+/// Names of files without an ending, also with a suffix such as `-MIT`.
+const BARE_FILES: [&str; 9] =
+    ["Makefile", "Dockerfile", "Justfile", "README", "LICENSE", "NOTICE", "AUTHORS", "CHANGELOG", "COPYING"];
 
 /// Words after which a folder is named.
 const FOLDER_WORDS: [&str; 5] = ["in", "under", "below", "inside", "within"];
@@ -149,7 +150,9 @@ fn is_path(word: &str) -> bool {
     {
         return false;
     }
-    if word.contains('/') || BARE_FILES.contains(&word) {
+    let is_bare =
+        |name: &&str| word.strip_prefix(*name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+    if word.contains('/') || BARE_FILES.iter().any(is_bare) {
         return word.chars().any(char::is_alphanumeric) || matches!(word, "./" | "../" | "/");
     }
     let Some((name, ending)) = word.rsplit_once('.') else { return false };
@@ -189,6 +192,7 @@ mod tests {
         check("list files in src", &["src"], &[], &["list", "file", "in"]);
         check("list the files in the project", &[], &[], &["list", "the", "file", "in", "the", "project"]);
         check("Create \"x.txt\" with 'hi'", &["x.txt"], &["x.txt", "hi"], &["create", "with"]);
+        check("read LICENSE-MIT or AUTHORS", &["LICENSE-MIT", "AUTHORS"], &[], &["read", "or"]);
         check("version 1.5, e.g. this", &[], &[], &["version", "1", "5", "e", "g", "thi"]);
     }
 
