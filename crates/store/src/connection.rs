@@ -48,8 +48,8 @@ impl Lazy {
         .await
     }
 
-    /// Runs `work` outside of a transaction, for single statements that only read.
-    pub(crate) async fn read<T>(
+    /// Runs `work`, a single statement, outside of a transaction: each statement more is two more changes of thread.
+    pub(crate) async fn single<T>(
         &mut self,
         path: &Path,
         work: impl AsyncFn(&mut AnyConnection) -> Result<T, Problem>,

@@ -2,11 +2,15 @@
 
 use foehn_protocol::{Entry, SessionId};
 use sqlx::any::AnyRow;
-use sqlx::{AnyConnection, Row};
+use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
 use crate::Problem;
+use crate::lease::Claim;
 
 const TITLE_CHARACTERS: usize = 80;
+
+/// The most entries of one statement: databases limit how many values it may carry.
+pub(crate) const AT_ONCE: usize = 100;
 
 /// A session as a list shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,17 +79,14 @@ pub(crate) fn title(entry: &Entry) -> Option<String> {
 }
 
 pub(crate) async fn insert(connection: &mut AnyConnection, session: &SessionInfo) -> Result<(), Problem> {
-    sqlx::query(
-        "INSERT INTO sessions (id, agent, workspace, title, created_ms, updated_ms) VALUES ($1, $2, $3, $4, $5, $6)",
-    )
-    .bind(session.id.as_str())
-    .bind(session.agent.as_str())
-    .bind(session.workspace.as_str())
-    .bind(session.title.as_str())
-    .bind(session.created_ms)
-    .bind(session.updated_ms)
-    .execute(connection)
-    .await?;
+    sqlx::query("INSERT INTO sessions (id, agent, workspace, title, created_ms) VALUES ($1, $2, $3, $4, $5)")
+        .bind(session.id.as_str())
+        .bind(session.agent.as_str())
+        .bind(session.workspace.as_str())
+        .bind(session.title.as_str())
+        .bind(session.created_ms)
+        .execute(connection)
+        .await?;
     Ok(())
 }
 
@@ -105,40 +106,52 @@ pub(crate) async fn last_seq(connection: &mut AnyConnection, id: &SessionId) -> 
     Ok(seq.unwrap_or(0))
 }
 
+/// Stores at most [`AT_ONCE`] entries in one statement, if the lease is still held; tells whether it was.
 pub(crate) async fn append(
     connection: &mut AnyConnection,
     id: &SessionId,
     last_seq: i64,
     entries: &[Pending],
-) -> Result<(), Problem> {
+    claim: &Claim,
+    epoch: i64,
+) -> Result<bool, Problem> {
+    let text = append_text(entries.len());
+    let mut statement = sqlx::query(AssertSqlSafe(text))
+        .bind(claim.name.as_str())
+        .bind(claim.owner.as_str())
+        .bind(epoch)
+        .bind(id.as_str());
     for (seq, entry) in (last_seq + 1..).zip(entries) {
-        sqlx::query("INSERT INTO entries (session, seq, at_ms, kind, body) VALUES ($1, $2, $3, $4, $5)")
-            .bind(id.as_str())
-            .bind(seq)
-            .bind(entry.at_ms)
-            .bind(entry.kind())
-            .bind(entry.body.as_str())
-            .execute(&mut *connection)
-            .await?;
+        statement = statement.bind(seq).bind(entry.at_ms).bind(entry.kind()).bind(entry.body.as_str());
     }
-    Ok(())
+    let stored = statement.execute(connection).await?.rows_affected();
+    Ok(stored > 0)
 }
 
-/// Notes the time of the last entry, and the title where there is none yet.
-pub(crate) async fn touch(
+/// The statement that stores so many entries. Not by the library's builder: its `?` is not Postgres's.
+fn append_text(entries: usize) -> String {
+    let rows: Vec<String> = (0..entries)
+        .map(|entry| 5 + 4 * entry)
+        .map(|first| format!("($4, ${first}, ${}, ${}, ${})", first + 1, first + 2, first + 3))
+        .collect();
+    format!(
+        "INSERT INTO entries (session, seq, at_ms, kind, body) SELECT * FROM (VALUES {}) AS pending \
+         WHERE EXISTS (SELECT 1 FROM leases WHERE name = $1 AND owner = $2 AND epoch = $3)",
+        rows.join(", ")
+    )
+}
+
+/// Gives the session its title, where it has none yet.
+pub(crate) async fn entitle(
     connection: &mut AnyConnection,
     id: &SessionId,
-    updated_ms: i64,
-    title: Option<&str>,
+    title: &str,
 ) -> Result<(), Problem> {
-    sqlx::query(
-        "UPDATE sessions SET updated_ms = $1, title = CASE WHEN title = '' THEN $2 ELSE title END WHERE id = $3",
-    )
-    .bind(updated_ms)
-    .bind(title.unwrap_or_default())
-    .bind(id.as_str())
-    .execute(connection)
-    .await?;
+    sqlx::query("UPDATE sessions SET title = $1 WHERE id = $2 AND title = ''")
+        .bind(title)
+        .bind(id.as_str())
+        .execute(connection)
+        .await?;
     Ok(())
 }
 
@@ -169,7 +182,9 @@ pub(crate) async fn list(
     limit: i64,
 ) -> Result<Vec<SessionInfo>, Problem> {
     let rows = sqlx::query(
-        "SELECT id, agent, workspace, title, created_ms, updated_ms FROM sessions \
+        "SELECT id, agent, workspace, title, created_ms, COALESCE(( \
+             SELECT at_ms FROM entries WHERE session = id ORDER BY seq DESC LIMIT 1 \
+         ), created_ms) AS updated_ms FROM sessions \
          WHERE $1 = '' OR workspace = $2 ORDER BY updated_ms DESC, id DESC LIMIT $3",
     )
     .bind(workspace.unwrap_or_default())

@@ -120,6 +120,8 @@ struct Session {
     held: Option<Held>,
     pending: Vec<Pending>,
     title: Option<String>,
+    /// Whether the title is stored.
+    is_entitled: bool,
     waiting: Vec<Reply<()>>,
     /// The final failure of this journal.
     broken: Option<Problem>,
@@ -165,7 +167,8 @@ impl Worker {
         let _ = self.close().await;
     }
 
-    /// Appends and commits gather; everything else first stores what has gathered, so that it sees it.
+    /// Appends and commits gather; questions about sessions first store what has gathered, so that they see it. What plugins
+    /// keep has nothing to do with it and waits for no transaction but its own.
     async fn handle(&mut self, command: Command) -> Next {
         match command {
             Command::Open { handle, id, target } => self.open(handle, id, target),
@@ -186,9 +189,14 @@ impl Worker {
                 answer(reply, self.close().await);
                 return Next::End;
             }
-            other => {
+            state @ (Command::StateGet { .. }
+            | Command::StatePut { .. }
+            | Command::StateSwap { .. }
+            | Command::StateDelete { .. }
+            | Command::StateList { .. }) => self.ask(state).await,
+            session => {
                 self.flush_all().await;
-                self.ask(other).await;
+                self.ask(session).await;
             }
         }
         Next::GoOn
@@ -200,43 +208,43 @@ impl Worker {
             Command::LoadOpen { handle, reply } => answer(reply, self.load_open(handle).await),
             Command::Release { handle } => self.release(handle).await,
             Command::Load { id, reply } => {
-                let found = connection.read(path, async |connection| load(connection, &id).await).await;
+                let found = connection.single(path, async |connection| load(connection, &id).await).await;
                 answer(reply, found);
             }
             Command::Sessions { workspace, limit, reply } => {
                 let work = async |connection: &mut AnyConnection| {
                     sessions::list(connection, workspace.as_deref(), limit).await
                 };
-                answer(reply, connection.read(path, work).await);
+                answer(reply, connection.single(path, work).await);
             }
             Command::StateGet { plugin, key, reply } => {
                 let work =
                     async |connection: &mut AnyConnection| plugin_state::get(connection, &plugin, &key).await;
-                answer(reply, connection.read(path, work).await);
+                answer(reply, connection.single(path, work).await);
             }
             Command::StatePut { plugin, key, value, reply } => {
                 let work = async |connection: &mut AnyConnection| {
                     plugin_state::put(connection, &plugin, &key, &value).await
                 };
-                answer(reply, connection.write(path, work).await);
+                answer(reply, connection.single(path, work).await);
             }
             Command::StateSwap { plugin, key, expected, value, reply } => {
                 let work = async |connection: &mut AnyConnection| {
                     plugin_state::compare_and_set(connection, &plugin, &key, expected, &value).await
                 };
-                answer(reply, connection.write(path, work).await);
+                answer(reply, connection.single(path, work).await);
             }
             Command::StateDelete { plugin, key, expected, reply } => {
                 let work = async |connection: &mut AnyConnection| {
                     plugin_state::delete(connection, &plugin, &key, expected).await
                 };
-                answer(reply, connection.write(path, work).await);
+                answer(reply, connection.single(path, work).await);
             }
             Command::StateList { plugin, prefix, reply } => {
                 let work = async |connection: &mut AnyConnection| {
                     plugin_state::list(connection, &plugin, &prefix).await
                 };
-                answer(reply, connection.read(path, work).await);
+                answer(reply, connection.single(path, work).await);
             }
             Command::Open { .. }
             | Command::Append { .. }
@@ -256,6 +264,7 @@ impl Worker {
             held: None,
             pending: Vec::new(),
             title: None,
+            is_entitled: false,
             waiting: Vec::new(),
             broken: None,
         };
@@ -286,15 +295,14 @@ impl Worker {
             _ => session.write(&mut self.connection, &self.path).await?,
         }
         let id = &session.id;
-        let stored = self.connection.read(&self.path, async |connection| load(connection, id).await).await?;
+        let stored =
+            self.connection.single(&self.path, async |connection| load(connection, id).await).await?;
         stored.iter().map(|entry| entry.decode(id)).collect()
     }
 
     async fn renew(&mut self) {
         for session in self.sessions.values_mut() {
-            if session.held.is_some()
-                && let Err(problem) = session.write(&mut self.connection, &self.path).await
-            {
+            if let Err(problem) = session.renew(&mut self.connection, &self.path).await {
                 tracing::warn!(session = %session.id, "the session store {} {problem}", self.path.display());
             }
         }
@@ -347,16 +355,22 @@ impl Session {
         self.write(connection, path).await
     }
 
-    /// Takes or proves the lease and stores what is pending, all in one transaction.
+    /// Takes the lease if it is not held yet and stores what is pending: everything, or nothing.
     async fn write(&mut self, connection: &mut Lazy, path: &Path) -> Result<(), Problem> {
         if let Some(problem) = &self.broken {
             return Err(problem.clone());
         }
         let session = &*self;
-        let written = connection.write(path, async |connection| session.write_in(connection).await).await;
+        let written = match session.held {
+            Some(held) if session.is_entitled && session.pending.len() <= sessions::AT_ONCE => {
+                connection.single(path, async |connection| session.append_in(held, connection).await).await
+            }
+            _ => connection.write(path, async |connection| session.write_in(connection).await).await,
+        };
         match written {
             Ok(held) => {
                 self.held = Some(held);
+                self.is_entitled |= self.title.is_some();
                 self.pending.clear();
                 Ok(())
             }
@@ -371,19 +385,38 @@ impl Session {
 
     async fn write_in(&self, connection: &mut AnyConnection) -> Result<Held, Problem> {
         let held = match self.held {
-            Some(held) => {
-                if !self.claim.renew(held.epoch, connection).await? {
-                    return Err(Problem::LeaseLost(self.id.clone()));
-                }
-                held
-            }
+            Some(held) => held,
             None => self.take(connection).await?,
         };
-        let Some(last) = self.pending.last() else { return Ok(held) };
-        sessions::append(connection, &self.id, held.last_seq, &self.pending).await?;
-        sessions::touch(connection, &self.id, last.at_ms, self.title.as_deref()).await?;
-        let count = i64::try_from(self.pending.len()).unwrap_or(i64::MAX);
-        Ok(Held { last_seq: held.last_seq + count, ..held })
+        if let Some(title) = self.title.as_deref().filter(|_| !self.is_entitled) {
+            sessions::entitle(connection, &self.id, title).await?;
+        }
+        self.append_in(held, connection).await
+    }
+
+    /// Stores what is pending. A writer that was replaced finds out here.
+    async fn append_in(&self, mut held: Held, connection: &mut AnyConnection) -> Result<Held, Problem> {
+        for entries in self.pending.chunks(sessions::AT_ONCE) {
+            let (claim, epoch) = (&self.claim, held.epoch);
+            if !sessions::append(connection, &self.id, held.last_seq, entries, claim, epoch).await? {
+                return Err(Problem::LeaseLost(self.id.clone()));
+            }
+            held.last_seq += i64::try_from(entries.len()).unwrap_or(i64::MAX);
+        }
+        Ok(held)
+    }
+
+    /// Says that the owner still lives.
+    async fn renew(&mut self, connection: &mut Lazy, path: &Path) -> Result<(), Problem> {
+        let Some(held) = self.held.filter(|_| self.broken.is_none()) else { return Ok(()) };
+        let claim = &self.claim;
+        let renewed = connection.single(path, async |connection| claim.renew(held.epoch, connection).await);
+        if renewed.await? {
+            return Ok(());
+        }
+        let lost = Problem::LeaseLost(self.id.clone());
+        self.broken = Some(lost.clone());
+        Err(lost)
     }
 
     async fn take(&self, connection: &mut AnyConnection) -> Result<Held, Problem> {

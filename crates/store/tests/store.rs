@@ -266,9 +266,34 @@ async fn a_store_of_a_newer_version_is_left_alone() {
     let store = place.store();
     store.sessions().await.unwrap();
     store.flush_and_close().await.unwrap();
-    place.sql("UPDATE _sqlx_migrations SET version = 4000").await.unwrap();
+    place.sql("UPDATE _sqlx_migrations SET version = 4000 WHERE version = 1").await.unwrap();
     let error = place.store().sessions().await.unwrap_err();
-    assert_eq!(error, StoreError { path: place.path(), problem: Problem::Newer { found: 4000, known: 1 } });
+    assert_eq!(error, StoreError { path: place.path(), problem: Problem::Newer { found: 4000, known: 2 } });
+}
+
+#[tokio::test]
+async fn a_store_of_an_older_version_is_brought_up_to_date() {
+    let place = Place::new();
+    let store = place.store();
+    let journal = place.journal(&store);
+    // More than one statement takes.
+    for number in 0..250 {
+        journal.append(prompt(&format!("prompt {number}")));
+    }
+    journal.committed().await.unwrap();
+    store.flush_and_close().await.unwrap();
+    for statement in [
+        "DROP INDEX sessions_by_workspace",
+        "ALTER TABLE sessions ADD COLUMN updated_ms BIGINT NOT NULL DEFAULT 7",
+        "CREATE INDEX sessions_by_workspace ON sessions (workspace, updated_ms)",
+        "DELETE FROM _sqlx_migrations WHERE version = 2",
+    ] {
+        place.sql(statement).await.unwrap();
+    }
+    let sessions = place.store().sessions().await.unwrap();
+    let stored = place.store().load_stored(journal.session()).await.unwrap();
+    let told: Vec<_> = sessions.iter().map(|info| (info.title.as_str(), info.updated_ms)).collect();
+    assert_eq!((told, stored.len()), (vec![("prompt 0", stored.last().unwrap().at_ms)], 250));
 }
 
 #[cfg(target_os = "linux")]

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use crate::echo::Echo;
 use crate::peer::Peer;
 use crate::runtime;
 use crate::statistics::{median, microseconds};
@@ -25,7 +26,8 @@ pub(crate) fn measure(host: &Path, plugins: &Path, rounds: usize, table: &mut Ta
         let peer = Peer::start().await?;
         for (name, size, bar) in SIZES {
             let text = "x".repeat(size);
-            let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+            let mut echo = Echo::start(size)?;
+            let (mut ours, mut theirs, mut floor) = (Vec::new(), Vec::new(), Vec::new());
             // The first turn of each side fills its caches.
             for round in 0..=rounds {
                 for _ in 0..TURN {
@@ -36,8 +38,18 @@ pub(crate) fn measure(host: &Path, plugins: &Path, rounds: usize, table: &mut Ta
                     let time = peer.call(&text).await?;
                     theirs.extend((round > 0).then_some(time));
                 }
+                for _ in 0..TURN {
+                    let time = echo.call()?;
+                    floor.extend((round > 0).then_some(time));
+                }
             }
+            echo.stop()?;
             let (ours, theirs) = (microseconds(median(ours)), microseconds(median(theirs)));
+            table.reference(
+                format!("floor: {name} to another process and an answer"),
+                microseconds(median(floor)),
+                "us",
+            );
             table.at_most(format!("worker call, {name} of arguments"), ours, "us", bar);
             table.reference(format!("rmcp stdio call, {name} of arguments"), theirs, "us");
             table.at_most(format!("worker call / rmcp call, {name}"), ours / theirs, "", SHARE_OF_PEER);

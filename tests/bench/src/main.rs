@@ -6,6 +6,7 @@
 
 mod calls;
 mod contract;
+mod echo;
 mod endpoint;
 mod journey;
 mod memory;
@@ -51,12 +52,17 @@ enum Part {
     /// The peer: serve one tool over stdio.
     #[command(name = peer::SERVER_COMMAND, hide = true)]
     PeerServer,
+    /// The floor: answer messages of one size.
+    #[command(name = echo::COMMAND, hide = true)]
+    EchoServer { size: usize },
 }
 
 fn main() -> Result<()> {
     let cli = Cli::parse();
-    if let Some(Part::PeerServer) = cli.part {
-        return runtime()?.block_on(peer::serve());
+    match cli.part {
+        Some(Part::PeerServer) => return runtime()?.block_on(peer::serve()),
+        Some(Part::EchoServer { size }) => return echo::serve(size),
+        None => {}
     }
     let (Some(host), Some(plugins)) = (&cli.host, &cli.plugins) else {
         anyhow::bail!("needs `--host` and `--plugins`; `cargo xtask bench` builds both and gives them");
