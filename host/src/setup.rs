@@ -182,6 +182,7 @@ impl Setup {
             },
             ..SandboxSettings::default()
         };
+        host.configured_tools = agent.tools.keys().cloned().collect();
         for tool in agent.tools.keys() {
             let (config, secrets) = agent.tool_config(tool, &self.loaded.environment).map_err(usage)?;
             for secret in secrets {

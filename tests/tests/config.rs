@@ -31,6 +31,13 @@ fn a_misspelt_deny_list_is_not_taken_for_none() {
 }
 
 #[test]
+fn rules_for_a_tool_that_is_not_there_are_told() {
+    let world = World::new().user_config("[agents.default.tools.delet_file]\ndeny = [\"*\"]\n");
+    let run = world.foehn(&["run", "List the files here."]).expect_code(0);
+    insta::assert_snapshot!(run.talk().lines().next().unwrap_or_default(), @"warning: the configuration of tool `delet_file` is not used: no loaded plugin brings that tool");
+}
+
+#[test]
 fn a_mistake_never_shows_the_line_with_the_key() {
     let talk = refused("api_key = \"sk-made-up-123456\nmodel = 1\n");
     assert!(!talk.contains("sk-made-up"), "{talk}");

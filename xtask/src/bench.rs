@@ -15,12 +15,21 @@ const SMALLEST_PLUGIN: &str = "foehn-plugin-len";
 
 /// The table goes to stdout. Arguments go to the bench: `--help` lists them.
 pub(crate) fn bench(workspace: &Workspace, arguments: &[OsString]) -> Result<()> {
-    let built = build::build(workspace, Profile::Release, &[SMALLEST_PLUGIN])?;
+    let built = build::build(workspace, Profile::Dist, &[SMALLEST_PLUGIN])?;
     let plugins = workspace.target.join("bench/plugins");
     build::place(&built.plugins, &plugins)?;
     let mut command = workspace.cargo();
     command
-        .args(["run", "--quiet", "--release", "--package", BENCH_PACKAGE, "--", "--host"])
+        .args([
+            "run",
+            "--quiet",
+            "--profile",
+            Profile::Dist.name(),
+            "--package",
+            BENCH_PACKAGE,
+            "--",
+            "--host",
+        ])
         .arg(&built.host);
     succeed(command.arg("--plugins").arg(&plugins).args(arguments))
 }

@@ -107,7 +107,7 @@ impl<'a> CallRunner<'a> {
         if let Some(refusal) = &classification.refusal {
             return refused(call, &spec, ErrorCode::Refused, refusal, &notes);
         }
-        let rules = self.host.profile.rules.get(&spec.name).cloned().unwrap_or_default();
+        let rules = foehn_policy::rules_of(&spec, &self.host.profile.rules);
         let ruling = foehn_policy::decide(&rules, &spec, &classification);
         if ruling.verdict.outcome == Outcome::Deny {
             let message = format!("Not run: a rule forbids it ({}).", ruling.verdict.rule);

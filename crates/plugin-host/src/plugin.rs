@@ -100,7 +100,11 @@ impl Plugin {
             tools: manifest
                 .tools
                 .iter()
-                .filter_map(|tool| Some((tool.name.clone(), sections.get(&tool.name)?.clone())))
+                .filter_map(|tool| {
+                    // A renamed tool keeps the section under its old name.
+                    let mut names = std::iter::once(&tool.name).chain(&tool.aliases);
+                    Some((tool.name.clone(), names.find_map(|name| sections.get(name))?.clone()))
+                })
                 .collect(),
         };
         Self {

@@ -216,7 +216,8 @@ pub(crate) fn unused_sections<'a>(sections: impl Iterator<Item = &'a String>, sl
         slots
             .iter()
             .filter_map(|slot| slot.plugin.as_ref().ok())
-            .any(|plugin| plugin.manifest.tools.iter().any(|tool| tool.name == section))
+            .flat_map(|plugin| &plugin.manifest.tools)
+            .any(|tool| tool.name == section || tool.aliases.iter().any(|alias| alias == section))
     };
     sections
         .filter(|section| !known(section))

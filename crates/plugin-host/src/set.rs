@@ -251,7 +251,7 @@ async fn look(shared: &Arc<Shared>, old: &Registry) -> Registry {
         ));
     }
     let slots: Vec<_> = slots.into_iter().flatten().collect();
-    warnings.extend(unused_sections(settings.tools.keys(), &slots));
+    warnings.extend(unused_sections(settings.configured_tools.iter(), &slots));
     Registry::new(slots, warnings)
 }
 

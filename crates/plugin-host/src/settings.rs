@@ -29,6 +29,8 @@ pub struct Settings {
     pub disabled: BTreeSet<String>,
     /// Tool name -> its own section of this agent's configuration, secrets resolved.
     pub tools: BTreeMap<String, Value>,
+    /// Every tool that the configuration speaks of, also where it says nothing to the plugin.
+    pub configured_tools: BTreeSet<String>,
     pub sandbox: SandboxSettings,
     pub timeouts: Timeouts,
     /// The program that becomes a worker when it is started with [`WORKER_COMMAND`](crate::WORKER_COMMAND). Default: this
@@ -54,6 +56,7 @@ impl Settings {
             plugins: BTreeMap::new(),
             disabled: BTreeSet::new(),
             tools: BTreeMap::new(),
+            configured_tools: BTreeSet::new(),
             sandbox: SandboxSettings::default(),
             timeouts: Timeouts::default(),
             worker_program: None,

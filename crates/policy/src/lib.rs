@@ -7,6 +7,8 @@
 //! Pure: this crate asks nobody, remembers nothing and knows no grant; who was asked and what was granted is the
 //! engine's business. It never looks at an argument, only at what the plugin worked out from all of them.
 
+use std::collections::BTreeMap;
+
 use foehn_protocol::{Classification, Operation, Outcome, Risk, ToolSpec, Verdict};
 
 /// Stands for every operation in an `allow` or `deny` list.
@@ -21,6 +23,17 @@ pub struct Rules {
     pub deny: Vec<String>,
     /// The tool's own default, used without an `allow` list; `None` leaves it to the risk.
     pub default: Option<Outcome>,
+}
+
+/// The rules of one tool among those of an agent, also those under its former names: a renamed tool stays forbidden.
+pub fn rules_of(spec: &ToolSpec, all: &BTreeMap<String, Rules>) -> Rules {
+    let names = std::iter::once(&spec.name).chain(&spec.aliases);
+    let mut found = names.filter_map(|name| all.get(name));
+    let mut rules = found.next().cloned().unwrap_or_default();
+    for former in found {
+        rules.deny.extend_from_slice(&former.deny);
+    }
+    rules
 }
 
 /// A verdict and the operations it is about.
@@ -161,6 +174,27 @@ mod tests {
         let actual =
             format!("{:?} | {} | {}", ruling.verdict.outcome, deciding.join(","), ruling.verdict.rule);
         assert_eq!(actual, expected);
+    }
+
+    #[test]
+    fn a_renamed_tool_keeps_the_rules_of_its_former_names() {
+        let mut spec = spec(Risk::Write, &[]);
+        spec.aliases = names(&["former"]);
+        let rules = |allow: Option<&[&str]>, deny: &[&str]| Rules {
+            allow: allow.map(names),
+            deny: names(deny),
+            default: None,
+        };
+        let check = |all: &[(&str, Rules)], expected: Rules| {
+            let all = all.iter().map(|(name, rules)| ((*name).to_owned(), rules.clone())).collect();
+            assert_eq!(rules_of(&spec, &all), expected);
+        };
+        check(&[], Rules::default());
+        check(&[("former", rules(Some(&["a"]), &["b"]))], rules(Some(&["a"]), &["b"]));
+        check(
+            &[("x", rules(None, &["c"])), ("former", rules(Some(&["a"]), &["b"]))],
+            rules(None, &["c", "b"]),
+        );
     }
 
     #[test]

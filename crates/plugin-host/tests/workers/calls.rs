@@ -73,7 +73,7 @@ async fn a_warm_start_does_nothing() {
 async fn a_bad_configuration_is_the_plugins_own_text() {
     let mut world = world();
     world.settings.tools.insert("whoami".to_owned(), json!({"greting": "hi"}));
-    world.settings.tools.insert("nobody".to_owned(), json!({}));
+    world.settings.configured_tools.insert("nobody".to_owned());
     let set = world.load().await;
     assert_eq!(
         set.warnings(),
