@@ -7,19 +7,6 @@ use std::sync::OnceLock;
 /// Set by `cargo xtask test`, which builds everything once before it starts the runner.
 const ALREADY_BUILT: &str = "FOEHN_TESTS_BUILT";
 
-/// Packages that the tests start or load.
-const PACKAGES: [&str; 9] = [
-    "foehn",
-    "foehn-plugin-scan",
-    "foehn-plugin-file-rw",
-    "foehn-plugin-shell",
-    "foehn-plugin-dotnet",
-    "foehn-fixture-hostile",
-    "foehn-fixture-sdk-two",
-    "foehn-fixture-no-root",
-    "foehn-fixture-upcalls",
-];
-
 /// What cargo and nextest set for a test. Build scripts watch some of it: handed on, a build from here and one by hand
 /// would undo each other.
 const SET_FOR_A_TEST: [&str; 5] =
@@ -58,14 +45,14 @@ pub fn built() -> &'static Built {
 
 fn build(folder: &Path) {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(["build", "--quiet"]);
+    // As much as `cargo test --workspace` builds: with other targets cargo would resolve other features and compile the
+    // whole tree once more.
+    let whole = ["build", "--quiet", "--workspace", "--all-targets"];
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(whole);
     for (name, _) in std::env::vars_os() {
         if SET_FOR_A_TEST.iter().any(|start| name.to_string_lossy().starts_with(start)) {
             cargo.env_remove(name);
         }
-    }
-    for package in PACKAGES {
-        cargo.args(["--package", package]);
     }
     if folder.file_name().is_some_and(|name| name == "release") {
         cargo.arg("--release");
