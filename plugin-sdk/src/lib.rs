@@ -8,6 +8,8 @@ pub mod wire;
 pub mod process;
 #[cfg(feature = "async")]
 pub mod rt;
+#[cfg(feature = "undo")]
+pub mod undo;
 #[cfg(feature = "workspace")]
 pub mod workspace;
 

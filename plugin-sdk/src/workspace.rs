@@ -163,6 +163,14 @@ impl Workspace {
         self.through_links(path, Last::Keep, |path| self.dir.symlink_metadata(path))
     }
 
+    /// The text of a link.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn read_link(&self, path: &RelPath) -> Result<PathBuf> {
+        self.through_links(path, Last::Keep, |path| self.dir.read_link_contents(path))
+    }
+
     /// Whether a path leads to something.
     ///
     /// # Errors

@@ -62,7 +62,7 @@ impl WorkspaceError {
         matches!(self, Self::Outside { .. } | Self::LinkOutside { .. } | Self::DanglingLink { .. })
     }
 
-    pub(super) fn from_io(path: &RelPath, source: io::Error) -> Self {
+    pub(crate) fn from_io(path: &RelPath, source: io::Error) -> Self {
         let path = path.clone();
         if leads_out(&source) {
             return Self::LinkOutside { path };

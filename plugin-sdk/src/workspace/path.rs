@@ -54,6 +54,14 @@ impl RelPath {
         Self(self.0.join(name))
     }
 
+    /// A path that a system gave, if it is relative and has no `..` in it.
+    #[cfg(feature = "undo")]
+    pub(crate) fn from_system(path: &OsStr) -> Option<Self> {
+        let normal = |component| matches!(component, Component::Normal(_));
+        let path = Path::new(path);
+        path.components().all(normal).then(|| Self(path.to_owned()))
+    }
+
     /// From parts that hold no `.`, `..` or separator.
     pub(super) fn from_parts(parts: PathBuf) -> Self {
         Self(parts)

@@ -8,9 +8,10 @@ use std::collections::hash_map::RandomState;
 use std::ffi::OsStr;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
+use std::path::Path;
 
 use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
-use rustix::fs::{Access, AtFlags, Gid, Mode, Uid, accessat, fchmod, fchown};
+use rustix::fs::{Access, AtFlags, Gid, Mode, OFlags, Uid, accessat, fchmod, fchown};
 
 use super::links::Last;
 use super::{RelPath, Result, Workspace, WorkspaceError, only_file};
@@ -75,6 +76,47 @@ impl Workspace {
         dir.rename(temporary, &dir, name).map_err(problem)?;
         unfinished.keep();
         Ok(())
+    }
+
+    /// Puts a file where there was one before: with these bytes and exactly these permission bits, which nobody who lacks
+    /// them can look past meanwhile. What is at the path now, a file at most, is replaced.
+    ///
+    /// # Errors
+    /// [`IsADirectory`](WorkspaceError::IsADirectory), [`DiskFull`](WorkspaceError::DiskFull), and so on.
+    pub fn put_back(&self, path: &RelPath, bytes: &[u8], mode: u32) -> Result<()> {
+        let problem = |source| WorkspaceError::from_io(path, source);
+        let (dir, name) = self.parent(path, true)?;
+        let temporary = temporary_name();
+        let temporary = OsStr::new(&temporary);
+        let mut file = create(&dir, temporary, PRIVATE_MODE).map_err(problem)?;
+        let unfinished = Unfinished { dir: &dir, name: temporary, keep: false };
+        file.write_all(bytes).map_err(problem)?;
+        fchmod(&file, Mode::from_raw_mode(mode & MODE_BITS)).map_err(|errno| problem(errno.into()))?;
+        dir.rename(temporary, &dir, name).map_err(problem)?;
+        unfinished.keep();
+        Ok(())
+    }
+
+    /// Sets the permission bits of a file or folder. A link is not followed: it has none.
+    ///
+    /// # Errors
+    /// When it is not ours, and so on.
+    pub fn set_mode(&self, path: &RelPath, mode: u32) -> Result<()> {
+        let problem = |source| WorkspaceError::from_io(path, source);
+        let (dir, name) = self.parent(path, false)?;
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags((OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed());
+        let opened = dir.open_with(name, &options).map_err(problem)?;
+        fchmod(&opened, Mode::from_raw_mode(mode & MODE_BITS)).map_err(|errno| problem(errno.into()))
+    }
+
+    /// Makes a link with exactly this text, which may lead anywhere: following it later is what is confined.
+    ///
+    /// # Errors
+    /// [`AlreadyExists`](WorkspaceError::AlreadyExists), and so on.
+    pub fn create_link(&self, path: &RelPath, target: &Path) -> Result<()> {
+        let (dir, name) = self.parent(path, true)?;
+        dir.symlink_contents(target, name).map_err(|source| WorkspaceError::from_io(path, source))
     }
 
     /// Removes a file; of a link, the link itself.

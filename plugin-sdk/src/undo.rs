@@ -1,0 +1,143 @@
+//! Taking back what a call did to files: byte for byte, with modes and links, and nothing that somebody else changed since.
+//!
+//! A tool that changes files opens a [`Recorder`] under the key of its call, tells it each path *before* the change, and
+//! [finishes](Recorder::finish) it. Its [`undo`](crate::Tool::undo) hands the same key to [`undo`], which compares what is
+//! there now with what the call left, puts back what is still the call's own, and names the rest.
+//!
+//! Kept under `.foehn/backups` of the workspace, with a `.gitignore` of its own: contents by their hash, and one list of
+//! changes a call. What is older than a week, beyond the newest hundred calls, or too much altogether is dropped. Not kept:
+//! owner, times, access lists, and files larger than [`LARGEST_KEPT`], which are named as lost for undo.
+
+mod plan;
+mod record;
+mod state;
+mod store;
+
+use crate::workspace::{RelPath, Result, Workspace};
+
+use record::Change;
+use state::State;
+use store::Store;
+
+/// The largest file whose content is kept, in bytes.
+pub const LARGEST_KEPT: u64 = 64 << 20;
+
+/// The folder of a workspace that Foehn keeps its own things in.
+pub const FOLDER: &str = ".foehn";
+
+/// What a call changes, told as it goes.
+#[derive(Debug)]
+pub struct Recorder<'w> {
+    workspace: &'w Workspace,
+    store: Store,
+    changes: Vec<Change>,
+    not_kept: Vec<RelPath>,
+}
+
+impl<'w> Recorder<'w> {
+    /// Begins the record of the call with this [key](crate::Cx::key).
+    ///
+    /// # Errors
+    /// When the folder of the backups cannot be written; a tool may go on without them, and should say so.
+    pub fn open(workspace: &'w Workspace, key: &str) -> Result<Self> {
+        let store = Store::open(workspace, key)?;
+        Ok(Self { workspace, store, changes: Vec::new(), not_kept: Vec::new() })
+    }
+
+    /// Keeps what is at a path now: call it right before the path is changed, made or removed. Of a link the link itself is
+    /// meant, and of a folder only the folder. Folders above it that are missing count as made by the call.
+    ///
+    /// # Errors
+    /// When it cannot be read or kept.
+    pub fn before(&mut self, path: &RelPath) -> Result<()> {
+        let mut missing = Vec::new();
+        let mut above = path.parent();
+        while let Some(folder) = above.filter(|folder| !folder.is_root()) {
+            if State::of(self.workspace, &folder)? != State::Absent {
+                break;
+            }
+            above = folder.parent();
+            missing.push(folder);
+        }
+        for folder in missing.into_iter().rev() {
+            self.keep(&folder)?;
+        }
+        self.keep(path)
+    }
+
+    /// The same for everything in a folder, and then the folder.
+    ///
+    /// # Errors
+    /// As [`before`](Recorder::before).
+    pub fn before_tree(&mut self, folder: &RelPath) -> Result<()> {
+        for entry in self.workspace.read_dir(folder)? {
+            match entry.kind {
+                crate::workspace::EntryKind::Directory => self.before_tree(&entry.path)?,
+                _ => self.keep(&entry.path)?,
+            }
+        }
+        self.before(folder)
+    }
+
+    /// Paths whose old content was too large to keep.
+    pub fn not_kept(&self) -> &[RelPath] {
+        &self.not_kept
+    }
+
+    /// Notes what the call has left: everything else that is found there later is somebody else's.
+    ///
+    /// # Errors
+    /// When the record cannot be written; the changes can then not be told from somebody else's, and stay.
+    pub fn finish(mut self) -> Result<()> {
+        for change in &mut self.changes {
+            change.after = Some(State::of(self.workspace, &change.path)?);
+        }
+        self.store.finish(&self.changes)
+    }
+
+    fn keep(&mut self, path: &RelPath) -> Result<()> {
+        if self.changes.iter().any(|change| change.path == *path) {
+            return Ok(());
+        }
+        // Until its record names it, a content could be swept away.
+        let _lock = self.store.lock()?;
+        let (before, kept) = self.store.keep(self.workspace, path)?;
+        if !kept {
+            self.not_kept.push(path.clone());
+        }
+        let change = Change { path: path.clone(), before, after: None };
+        self.store.begin(&change)?;
+        self.changes.push(change);
+        Ok(())
+    }
+}
+
+/// What came of taking a call back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Undone {
+    /// One line for each path that is as it was before.
+    pub restored: Vec<String>,
+    /// One line for each path that was left as it is, with the reason.
+    pub left: Vec<String>,
+}
+
+/// Takes back what the call with this key did. A second time there is nothing to do.
+///
+/// # Errors
+/// When there is no record of the call, or the backups cannot be read.
+pub fn undo(workspace: &Workspace, key: &str) -> Result<Option<Undone>> {
+    let Some(record) = store::find(workspace, key)? else { return Ok(None) };
+    let undone = plan::carry_out(workspace, &record.changes);
+    store::mark_undone(workspace, &record)?;
+    Ok(Some(undone))
+}
+
+/// Tells what [`undo`] would do, and does nothing. Calls of the same files that come later count as taken back before.
+///
+/// # Errors
+/// As [`undo`].
+pub fn preview(workspace: &Workspace, key: &str) -> Result<Option<Undone>> {
+    let Some(record) = store::find(workspace, key)? else { return Ok(None) };
+    let later = store::later(workspace, &record)?;
+    Ok(Some(plan::preview(workspace, &record.changes, &later)))
+}

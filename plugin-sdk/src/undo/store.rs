@@ -1,0 +1,301 @@
+//! Where old contents and records lie, and what is dropped when there is too much of it.
+//!
+//! Contents are named by their hash, so that a file that is kept a hundred times is there once. A lock keeps one writer's
+//! content from being swept away by another before its record names it.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read, Write};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, File, MetadataExt, OpenOptions, OpenOptionsExt};
+use rustix::fs::{FlockOperation, flock};
+
+use super::record::{Change, Line, PathText, Record};
+use super::state::State;
+use super::{FOLDER, LARGEST_KEPT};
+use crate::workspace::{RelPath, Result, Workspace, WorkspaceError};
+
+const BACKUPS: &str = "backups";
+const CONTENTS: &str = "contents";
+const CALLS: &str = "calls";
+const LOCK: &str = "lock";
+const IGNORE: &str = ".gitignore";
+
+/// How long a call can be taken back.
+const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 3600);
+/// The newest calls that can be taken back.
+const KEPT_CALLS: usize = 100;
+/// All contents together, in bytes.
+const KEPT_BYTES: u64 = 512 << 20;
+/// A record is small; a larger one is not ours.
+const LARGEST_RECORD: u64 = 16 << 20;
+
+/// Nobody else may read what was once in a private file.
+const FOLDER_MODE: u32 = 0o700;
+const FILE_MODE: u32 = 0o600;
+
+/// The backups of a workspace, opened for one call.
+#[derive(Debug)]
+pub(super) struct Store {
+    backups: Dir,
+    name: String,
+    key: String,
+    begun: bool,
+}
+
+impl Store {
+    pub(super) fn open(workspace: &Workspace, key: &str) -> Result<Self> {
+        let place = place();
+        let problem = |source| WorkspaceError::Io { path: place.clone(), source };
+        let foehn = folder(workspace.dir(), FOLDER).map_err(problem)?;
+        let backups = folder(&foehn, BACKUPS).map_err(problem)?;
+        folder(&backups, CONTENTS).map_err(problem)?;
+        folder(&backups, CALLS).map_err(problem)?;
+        match new_file(&backups, IGNORE) {
+            Ok(mut file) => file.write_all(b"*\n").map_err(problem)?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(problem(error)),
+        }
+        let name = format!("{:013}-{}.jsonl", now_ms(), short_hash(key));
+        let store = Self { backups, name, key: key.to_owned(), begun: false };
+        let lock = store.lock()?;
+        store.prune();
+        drop(lock);
+        Ok(store)
+    }
+
+    /// Keeps the content of what is at a path; tells its state, and whether the content is kept.
+    pub(super) fn keep(&self, workspace: &Workspace, path: &RelPath) -> Result<(State, bool)> {
+        let problem = |source| WorkspaceError::Io { path: path.clone(), source };
+        let state = State::of(workspace, path)?;
+        let State::File { hash, .. } = &state else { return Ok((state, true)) };
+        let (folder_name, name) = content_name(hash);
+        let contents = self.backups.open_dir(CONTENTS).and_then(|contents| folder(&contents, folder_name));
+        let contents = contents.map_err(problem)?;
+        if contents.symlink_metadata(name).is_ok() {
+            return Ok((state, true));
+        }
+        let mut bytes = Vec::new();
+        let read = workspace.open_file(path)?.take(LARGEST_KEPT + 1).read_to_end(&mut bytes);
+        if read.map_err(problem)? as u64 > LARGEST_KEPT {
+            return Ok((state, false));
+        }
+        if blake3::hash(&bytes).to_hex().as_str() != hash {
+            let changed = io::Error::other("it changed while it was read");
+            return Err(problem(changed));
+        }
+        let temporary = format!("{name}.new");
+        let _ = contents.remove_file(&temporary);
+        let written = new_file(&contents, &temporary)
+            .and_then(|mut file| file.write_all(&bytes))
+            .and_then(|()| contents.rename(&temporary, &contents, name));
+        if let Err(error) = written {
+            let _ = contents.remove_file(&temporary);
+            return Err(WorkspaceError::from_io(path, error));
+        }
+        Ok((state, true))
+    }
+
+    pub(super) fn begin(&mut self, change: &Change) -> Result<()> {
+        let mut lines = Vec::new();
+        if !self.begun {
+            lines.push(Line::Call { key: self.key.clone() });
+        }
+        lines.push(Line::Before { path: PathText(change.path.clone()), state: change.before.clone() });
+        self.append(&lines)?;
+        self.begun = true;
+        Ok(())
+    }
+
+    pub(super) fn finish(&self, changes: &[Change]) -> Result<()> {
+        if !self.begun {
+            return Ok(());
+        }
+        let lines: Vec<Line> = changes
+            .iter()
+            .filter_map(|change| {
+                let state = change.after.clone()?;
+                Some(Line::After { path: PathText(change.path.clone()), state })
+            })
+            .collect();
+        self.append(&lines)
+    }
+
+    fn append(&self, lines: &[Line]) -> Result<()> {
+        append(&self.backups, &self.name, lines).map_err(|source| WorkspaceError::from_io(&place(), source))
+    }
+
+    /// Held until it is dropped.
+    pub(super) fn lock(&self) -> Result<File> {
+        let problem = |source| WorkspaceError::Io { path: place(), source };
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).mode(FILE_MODE);
+        let file = self.backups.open_with(LOCK, &options).map_err(problem)?;
+        flock(&file, FlockOperation::LockExclusive).map_err(|errno| problem(errno.into()))?;
+        Ok(file)
+    }
+
+    /// Drops records that are too old or too many, and the contents that no record names any more. Whatever cannot be
+    /// dropped now is dropped later.
+    fn prune(&self) {
+        let Ok(mut records) = records(&self.backups) else { return };
+        let oldest = now_ms().saturating_sub(KEPT_FOR.as_millis());
+        let too_many = records.len().saturating_sub(KEPT_CALLS - 1);
+        let too_old = records.iter().filter(|record| made_ms(&record.name) < oldest).count();
+        let sizes = content_sizes(&self.backups);
+        let total: u64 = sizes.iter().map(|(_, size)| size).sum();
+        let mut drop_first = too_many.max(too_old);
+        if drop_first == 0 && total <= KEPT_BYTES {
+            return;
+        }
+        let size_of = |records: &[Record]| -> u64 {
+            let named: BTreeSet<&str> = records.iter().flat_map(Record::contents).collect();
+            sizes.iter().filter(|(hash, _)| named.contains(hash.as_str())).map(|(_, size)| size).sum()
+        };
+        while drop_first < records.len() && size_of(&records[drop_first..]) > KEPT_BYTES {
+            drop_first += 1;
+        }
+        let Ok(calls) = self.backups.open_dir(CALLS) else { return };
+        for record in records.drain(..drop_first) {
+            let _ = calls.remove_file(&record.name);
+        }
+        let named: BTreeSet<&str> = records.iter().flat_map(Record::contents).collect();
+        let Ok(contents) = self.backups.open_dir(CONTENTS) else { return };
+        for (hash, _) in sizes.iter().filter(|(hash, _)| !named.contains(hash.as_str())) {
+            let (folder, name) = content_name(hash);
+            let _ = contents.open_dir(folder).and_then(|folder| folder.remove_file(name));
+        }
+    }
+}
+
+/// The record of a call; `None` when there is none, or it was taken back already.
+pub(super) fn find(workspace: &Workspace, key: &str) -> Result<Option<Record>> {
+    let Some(backups) = existing(workspace)? else { return Ok(None) };
+    let records = records(&backups).map_err(|source| WorkspaceError::Io { path: place(), source })?;
+    Ok(records.into_iter().rev().find(|record| record.key == key && !record.undone))
+}
+
+/// The records that came after one and were not taken back, in order.
+pub(super) fn later(workspace: &Workspace, record: &Record) -> Result<Vec<Record>> {
+    let Some(backups) = existing(workspace)? else { return Ok(Vec::new()) };
+    let mut records = records(&backups).map_err(|source| WorkspaceError::Io { path: place(), source })?;
+    records.retain(|other| other.name > record.name && !other.undone);
+    Ok(records)
+}
+
+pub(super) fn mark_undone(workspace: &Workspace, record: &Record) -> Result<()> {
+    let Some(backups) = existing(workspace)? else { return Ok(()) };
+    append(&backups, &record.name, &[Line::Undone])
+        .map_err(|source| WorkspaceError::from_io(&place(), source))
+}
+
+/// A content that was kept.
+pub(super) fn content(workspace: &Workspace, hash: &str) -> Result<Option<Vec<u8>>> {
+    let Some(backups) = existing(workspace)? else { return Ok(None) };
+    let (folder, name) = content_name(hash);
+    let read = || -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        backups
+            .open_dir(CONTENTS)?
+            .open_dir(folder)?
+            .open(name)?
+            .take(LARGEST_KEPT + 1)
+            .read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    match read() {
+        Ok(bytes) => Ok((blake3::hash(&bytes).to_hex().as_str() == hash).then_some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(WorkspaceError::Io { path: place(), source }),
+    }
+}
+
+fn existing(workspace: &Workspace) -> Result<Option<Dir>> {
+    match workspace.dir().open_dir(FOLDER).and_then(|foehn| foehn.open_dir(BACKUPS)) {
+        Ok(backups) => Ok(Some(backups)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(WorkspaceError::from_io(&place(), error)),
+    }
+}
+
+/// All records, the oldest first. One that cannot be read is passed over.
+fn records(backups: &Dir) -> io::Result<Vec<Record>> {
+    let calls = match backups.open_dir(CALLS) {
+        Ok(calls) => calls,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut names: Vec<String> =
+        calls.entries()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    names.sort();
+    let read = |name: &String| {
+        let mut text = String::new();
+        calls.open(name).ok()?.take(LARGEST_RECORD).read_to_string(&mut text).ok()?;
+        Record::read(name, &text)
+    };
+    Ok(names.iter().filter_map(read).collect())
+}
+
+fn content_sizes(backups: &Dir) -> Vec<(String, u64)> {
+    let Ok(contents) = backups.open_dir(CONTENTS) else { return Vec::new() };
+    let mut sizes = Vec::new();
+    for folder in contents.entries().into_iter().flatten().flatten() {
+        let Some(start) = folder.file_name().into_string().ok() else { continue };
+        let Ok(folder) = folder.open_dir() else { continue };
+        for file in folder.entries().into_iter().flatten().flatten() {
+            if let (Some(name), Ok(metadata)) = (file.file_name().into_string().ok(), file.metadata()) {
+                sizes.push((format!("{start}{name}"), metadata.size()));
+            }
+        }
+    }
+    sizes
+}
+
+fn append(backups: &Dir, name: &str, lines: &[Line]) -> io::Result<()> {
+    let mut text = Vec::new();
+    for line in lines {
+        serde_json::to_writer(&mut text, line)?;
+        text.push(b'\n');
+    }
+    let mut options = OpenOptions::new();
+    options.append(true).create(true).mode(FILE_MODE);
+    backups.open_dir(CALLS)?.open_with(name, &options)?.write_all(&text)
+}
+
+fn folder(above: &Dir, name: &str) -> io::Result<Dir> {
+    let mut builder = DirBuilder::new();
+    builder.mode(FOLDER_MODE);
+    match above.create_dir_with(name, &builder) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    above.open_dir(name)
+}
+
+fn new_file(folder: &Dir, name: &str) -> io::Result<File> {
+    folder.open_with(name, OpenOptions::new().write(true).create_new(true).mode(FILE_MODE))
+}
+
+/// The folder and the name of a content; a hash that came from a record of somebody else's names nothing outside.
+fn content_name(hash: &str) -> (&str, &str) {
+    let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hash { hash.split_at(2) } else { ("none", "none") }
+}
+
+fn short_hash(key: &str) -> String {
+    blake3::hash(key.as_bytes()).to_hex().chars().take(16).collect()
+}
+
+fn made_ms(name: &str) -> u128 {
+    name.split('-').next().and_then(|time| time.parse().ok()).unwrap_or_default()
+}
+
+fn now_ms() -> u128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis()
+}
+
+/// The backups as messages name them.
+fn place() -> RelPath {
+    RelPath::from_system(format!("{FOLDER}/{BACKUPS}").as_ref()).unwrap_or_else(RelPath::root)
+}
