@@ -70,6 +70,8 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Take back what the last prompt changed, as far as its plugins can; what somebody else changed since stays
+    Undo(UndoArgs),
     /// Check this machine: sandbox, plugins, provider, folders
     Doctor {
         #[arg(long)]
@@ -158,6 +160,24 @@ pub(crate) struct ChatArgs {
 
     #[command(flatten)]
     pub(crate) session: SessionArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UndoArgs {
+    /// Session to change [default: the latest of this folder]
+    pub(crate) session: Option<String>,
+
+    /// List the prompts that changed anything, and change nothing
+    #[arg(long)]
+    pub(crate) list: bool,
+
+    /// Tell what would be taken back, and change nothing
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) dry_run: bool,
+
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -8,3 +8,4 @@ pub(crate) mod run;
 pub(crate) mod script_server;
 pub(crate) mod sessions;
 pub(crate) mod tools;
+pub(crate) mod undo;

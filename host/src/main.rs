@@ -75,6 +75,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<u8> {
         }
         Command::Config(ConfigCommand::Show { json }) => command::config::show(&plain()?, json),
         Command::Sessions { json } => command::sessions::list(&plain()?, json).await,
+        Command::Undo(arguments) => command::undo::run(&plain()?, &arguments).await,
         Command::Doctor { json } => command::doctor::run(&plain()?, json).await,
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "foehn", &mut std::io::stdout());

@@ -323,6 +323,6 @@ fn flags(global: &Global, model: &ModelArgs) -> Vec<Flag> {
     .collect()
 }
 
-fn usage(error: impl std::fmt::Display) -> anyhow::Error {
+pub(crate) fn usage(error: impl std::fmt::Display) -> anyhow::Error {
     UsageError(error.to_string()).into()
 }

@@ -156,6 +156,7 @@ impl Opened {
             op::EXECUTE => self.tool(head)?.execute(head, body, host),
             op::CLASSIFY => self.tool(head)?.classify(head, body, host),
             op::UNDO => self.tool(head)?.undo(head, body, host),
+            op::UNDO_PREVIEW => self.tool(head)?.undo_preview(head, body, host),
             op::JOB => match self.jobs.iter().find(|job| job.name() == head.tool) {
                 Some(job) => job.run(head, body, host),
                 None => Err(self.has_no("job", &head.tool)),

@@ -11,7 +11,7 @@ use crate::output::{IntoOutput, Output};
 use crate::schema::{from_text, from_value, schema_of};
 use crate::tool::{Context, Job, Tool};
 use crate::wire::{
-    CallHead, ContextKind, ContextSpec, JobSpec, LintException, OperationSpec, Part, ToolSpec,
+    CallHead, ContextKind, ContextSpec, JobSpec, LintException, OperationSpec, Part, ToolSpec, Undone,
 };
 
 /// A tool before its configuration is known.
@@ -27,6 +27,7 @@ pub(crate) trait OpenTool: Send + Sync {
     fn execute(&self, head: &CallHead, body: &[u8], host: &dyn Host) -> Result<Output>;
     fn classify(&self, head: &CallHead, body: &[u8], host: &dyn Host) -> Result<Output>;
     fn undo(&self, head: &CallHead, body: &[u8], host: &dyn Host) -> Result<Output>;
+    fn undo_preview(&self, head: &CallHead, body: &[u8], host: &dyn Host) -> Result<Output>;
 }
 
 pub(crate) trait RegisteredJob: Send + Sync {
@@ -112,8 +113,19 @@ impl<T: Tool> OpenTool for Configured<T> {
     }
 
     fn undo(&self, head: &CallHead, body: &[u8], host: &dyn Host) -> Result<Output> {
-        self.tool.undo(arguments(body)?, &Cx::new(head, host, &self.config))?.into_output()
+        undone(self.tool.undo(arguments(body)?, &Cx::new(head, host, &self.config))?)
     }
+
+    fn undo_preview(&self, head: &CallHead, body: &[u8], host: &dyn Host) -> Result<Output> {
+        undone(self.tool.undo_preview(arguments(body)?, &Cx::new(head, host, &self.config))?)
+    }
+}
+
+fn undone(undone: Option<Undone>) -> Result<Output> {
+    Ok(match undone {
+        Some(undone) => Output::default().part(Part::Json { value: serde_json::to_value(undone)? }),
+        None => Output::default(),
+    })
 }
 
 impl<J: Job> RegisteredJob for J {

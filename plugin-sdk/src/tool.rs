@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::output::IntoOutput;
-use crate::wire::{Capabilities, Classification, ContextKind, OperationSpec, Risk};
+use crate::wire::{Capabilities, Classification, ContextKind, OperationSpec, Risk, Undone};
 
 /// One tool that a model can call.
 ///
@@ -73,14 +73,28 @@ pub trait Tool: Send + Sync + 'static {
         Ok(Classification::operation(Self::NAME))
     }
 
-    /// Takes back an earlier call with the same [`Cx::key`].
+    /// Takes back the earlier call of [`Cx::key`], whose arguments come along; `None` when that call left nothing to take
+    /// back.
     ///
     /// # Errors
     /// [`Unsupported`](crate::ErrorKind::Unsupported) unless implemented.
-    fn undo(&self, args: Self::Args, cx: &Cx<'_, Self::Config>) -> Result<Self::Out> {
+    fn undo(&self, args: Self::Args, cx: &Cx<'_, Self::Config>) -> Result<Option<Undone>> {
         let (_, _) = (args, cx);
-        Err(Error::unsupported(format!("`{}` cannot take a call back", Self::NAME)))
+        Err(cannot_undo::<Self>())
     }
+
+    /// Tells what [`undo`](Tool::undo) would do. It runs where nothing can be written.
+    ///
+    /// # Errors
+    /// [`Unsupported`](crate::ErrorKind::Unsupported) unless implemented.
+    fn undo_preview(&self, args: Self::Args, cx: &Cx<'_, Self::Config>) -> Result<Option<Undone>> {
+        let (_, _) = (args, cx);
+        Err(cannot_undo::<Self>())
+    }
+}
+
+fn cannot_undo<T: Tool + ?Sized>() -> Error {
+    Error::unsupported(format!("`{}` cannot take a call back", T::NAME))
 }
 
 /// A finding of the contract's lint that is meant to be, with the reason.

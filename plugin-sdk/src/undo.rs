@@ -15,6 +15,8 @@ mod store;
 
 use crate::workspace::{RelPath, Result, Workspace};
 
+pub use crate::wire::Undone;
+
 use record::Change;
 use state::State;
 use store::Store;
@@ -110,15 +112,6 @@ impl<'w> Recorder<'w> {
         self.changes.push(change);
         Ok(())
     }
-}
-
-/// What came of taking a call back.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Undone {
-    /// One line for each path that is as it was before.
-    pub restored: Vec<String>,
-    /// One line for each path that was left as it is, with the reason.
-    pub left: Vec<String>,
 }
 
 /// Takes back what the call with this key did. A second time there is nothing to do.

@@ -15,7 +15,7 @@ pub use manifest::{
     Capabilities, ContextKind, ContextSpec, FileAccess, JobSpec, LintException, Manifest, Network,
     OperationSpec, Risk, ToolSpec,
 };
-pub use reply::{Classification, Facts, Operation, Part, Preview, Reply, ReplyKind};
+pub use reply::{Classification, Facts, Operation, Part, Preview, Reply, ReplyKind, Undone};
 
 /// Names of what a host asks a plugin to do.
 pub mod op {
@@ -30,4 +30,7 @@ pub mod op {
     pub const JOB: &str = "job";
     /// Take back an earlier `execute` with the same [`key`](super::CallHead::key): body = the arguments of that call.
     pub const UNDO: &str = "undo";
+    /// Tell what [`UNDO`] would do, without doing it. An op of its own, so that a plugin that does not know it cannot take
+    /// it for the deed.
+    pub const UNDO_PREVIEW: &str = "undo_preview";
 }

@@ -21,7 +21,9 @@ pub fn messages(entries: &[Entry], limits: Limits) -> Vec<Message> {
                 budget = TurnBudget::new(limits, messages.len());
                 messages.push(Message::User { text: text.clone() });
             }
-            Entry::Note { text, .. } => messages.push(Message::User { text: text.clone() }),
+            Entry::Note { text, .. } | Entry::Undone { text, .. } => {
+                messages.push(Message::User { text: text.clone() })
+            }
             Entry::Answer { turn, message, .. } if says_something(message) => {
                 messages.push(Message::Assistant(message.clone()));
                 messages.extend(message.calls.iter().map(|call| journal.result(*turn, call)));

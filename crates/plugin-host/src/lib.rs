@@ -37,6 +37,7 @@ mod stats;
 mod toolbox;
 mod tree;
 mod trust;
+mod undo;
 mod upcall;
 mod watch;
 mod worker;
@@ -51,6 +52,7 @@ pub use settings::{Isolation, PluginSettings, SandboxSettings, Settings, Timeout
 pub use state::{MemoryState, StateError, StateStore, check_value_size};
 pub use stats::Stats;
 pub use trust::{Accepted, Trust, TrustError};
+pub use undo::UndoError;
 pub use watch::{WatchError, Watching};
 pub use worker::{WORKER_COMMAND, become_worker_if_asked};
 

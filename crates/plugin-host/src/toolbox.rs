@@ -85,7 +85,7 @@ impl PluginSet {
     }
 
     /// The newest version of the tool. Its file may have changed since the model was told of it.
-    async fn resolve(&self, request: &ToolRequest) -> Result<Arc<Tool>, String> {
+    pub(crate) async fn resolve(&self, request: &ToolRequest) -> Result<Arc<Tool>, String> {
         let name = &request.spec.name;
         if let Some(tool) = self.registry().find(name).cloned() {
             self.refresh(&tool.plugin).await;
@@ -98,7 +98,13 @@ impl PluginSet {
         })
     }
 
-    fn head(&self, request: &ToolRequest, tool: &Tool, grant: Grant, timeout: Duration) -> CallHead {
+    pub(crate) fn head(
+        &self,
+        request: &ToolRequest,
+        tool: &Tool,
+        grant: Grant,
+        timeout: Duration,
+    ) -> CallHead {
         let workspace = match grant.files {
             wire::FileAccess::None => Default::default(),
             _ => self.inner.shared.settings.workspace.clone(),

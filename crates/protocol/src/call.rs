@@ -100,3 +100,12 @@ pub struct Problem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
 }
+
+/// What came of taking a call back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undone {
+    /// One line for each thing that is as it was before.
+    pub restored: Vec<String>,
+    /// One line for each thing that was left as it is, with the reason.
+    pub left: Vec<String>,
+}

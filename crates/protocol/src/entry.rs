@@ -55,6 +55,12 @@ pub enum Entry {
         reason: Option<String>,
         usage: Usage,
     },
+    /// What the calls of an earlier turn did was taken back. The model reads the text before the next prompt.
+    Undone {
+        /// The turn that was taken back.
+        turn: TurnId,
+        text: String,
+    },
     /// Written by a newer host; kept, not understood.
     #[serde(other)]
     Unknown,

@@ -13,7 +13,7 @@ mod op;
 mod tool;
 mod verdict;
 
-pub use call::{ErrorCode, Executed, Problem, ToolCall, ToolResult};
+pub use call::{ErrorCode, Executed, Problem, ToolCall, ToolResult, Undone};
 pub use entry::Entry;
 pub use event::{EVENT_VERSION, Event, EventBody, NoticeLevel, TurnStatus};
 pub use ids::{ApprovalId, CallId, SessionId, TurnId};

@@ -78,6 +78,17 @@ pub enum ReplyKind {
     Unknown,
 }
 
+/// What came of taking a call back; the answer to [`op::UNDO`](super::op::UNDO) is one [`Json`](Part::Json) part of it, or
+/// none when the call had left nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Undone {
+    /// One line for each thing that is as it was before.
+    pub restored: Vec<String>,
+    /// One line for each thing that was left as it is, with the reason.
+    pub left: Vec<String>,
+}
+
 /// One part of a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

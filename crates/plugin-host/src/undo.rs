@@ -1,0 +1,60 @@
+//! Taking a call back: the plugin that made it is asked, under the same key and with the same arguments. The host keeps no
+//! copy of anything itself and never guesses what a call did.
+
+use foehn_plugin_sdk::wire::{self, Part, ReplyKind, op};
+use foehn_ports::{CancellationToken, ToolRequest};
+use foehn_protocol::Undone;
+
+use crate::call::{Call, Ended};
+use crate::reply;
+use crate::set::PluginSet;
+
+/// Why a call was not taken back. Each text completes "TOOL ...".
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UndoError {
+    #[error("cannot take a call back")]
+    Unsupported,
+    #[error("cannot run: {0}")]
+    Unavailable(String),
+    #[error("failed: {0}")]
+    Failed(String),
+}
+
+impl PluginSet {
+    /// Takes back what a call did; `None` when it had left nothing. With `preview` nothing is done, where nothing could be.
+    pub async fn undo(&self, request: &ToolRequest, preview: bool) -> Result<Option<Undone>, UndoError> {
+        let tool = self.resolve(request).await.map_err(UndoError::Unavailable)?;
+        let (op, grant) = if preview { (op::UNDO_PREVIEW, tool.classify) } else { (op::UNDO, tool.execute) };
+        let head = self.head(request, &tool, grant, request.timeout);
+        let call = Call {
+            op,
+            head: &head,
+            body: request.arguments.as_bytes(),
+            grant,
+            timeout: request.timeout,
+            cancel: CancellationToken::new(),
+            progress: None,
+            may_change: !preview,
+        };
+        match self.run(&tool.plugin, call).await {
+            Ended::Replied { reply, .. } => undone(reply),
+            Ended::Crashed(how) => Err(UndoError::Failed(format!("plugin `{}` {how}", tool.plugin.name))),
+            Ended::Unavailable(why) => Err(UndoError::Unavailable(why)),
+            Ended::Forced { .. } | Ended::NotBegun(_) => {
+                Err(UndoError::Failed(format!("no answer within {}", reply::duration(request.timeout))))
+            }
+        }
+    }
+}
+
+fn undone(reply: wire::Reply) -> Result<Option<Undone>, UndoError> {
+    match reply.kind {
+        ReplyKind::Ok => {}
+        ReplyKind::Unsupported => return Err(UndoError::Unsupported),
+        _ => return Err(UndoError::Failed(reply.message)),
+    }
+    let Some(Part::Json { value }) = reply.parts.into_iter().next() else { return Ok(None) };
+    let wire::Undone { restored, left } = serde_json::from_value(value)
+        .map_err(|error| UndoError::Failed(format!("its answer cannot be read: {error}")))?;
+    Ok(Some(Undone { restored, left }))
+}
