@@ -97,6 +97,7 @@ fn entry(entry: &Entry) -> String {
         }
         Entry::Result { turn, result } => format!("{turn} {}", finished(result)),
         Entry::Note { turn, text } => format!("{turn} note: {text}"),
+        Entry::Undone { turn, text } => format!("{turn} undone: {text}"),
         Entry::TurnEnded { turn, status, .. } => format!("{turn} ended {status:?}"),
         Entry::Unknown => "unknown".to_owned(),
     }
