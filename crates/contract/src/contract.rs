@@ -9,6 +9,9 @@ use serde_json::{Map, Value, json};
 
 use crate::coercion::Coercion;
 use crate::defaults;
+use crate::explain::explain;
+use crate::formats;
+use crate::keywords;
 use crate::normalise::Normaliser;
 use crate::problems::{self, code};
 use crate::strict_json;
@@ -42,21 +45,29 @@ pub enum ContractError {
     NotAnObject { tool: String },
 }
 
+/// The validator keeps a location for each of its findings, all at once, and a location holds the keys on its way.
+/// Arguments whose locations could take more than this are answered with the first finding alone.
+const LOCATIONS_BYTES: usize = 16 << 20;
+const LOCATION_BYTES: usize = 64;
+
 /// The enforced contract of one tool. The validator is built at the first check and kept.
 pub struct Contract {
     spec: Arc<ToolSpec>,
     definition: Definition,
+    /// What is shown with our own keywords still in it, if there are any.
+    annotated: Option<Value>,
     validator: OnceLock<Result<Validator, ContractError>>,
 }
 
 impl Contract {
     pub fn new(spec: Arc<ToolSpec>) -> Self {
-        let definition = Definition {
-            name: spec.name.clone(),
-            description: spec.description.clone(),
-            parameters: shown(&spec.schema),
-        };
-        Self { spec, definition, validator: OnceLock::new() }
+        let whole = whole(&spec.schema);
+        let mut parameters = whole.clone();
+        keywords::strip(&mut parameters);
+        let annotated = (parameters != whole).then_some(whole);
+        let (name, description) = (spec.name.clone(), spec.description.clone());
+        let definition = Definition { name, description, parameters };
+        Self { spec, definition, annotated, validator: OnceLock::new() }
     }
 
     pub fn spec(&self) -> &Arc<ToolSpec> {
@@ -83,16 +94,26 @@ impl Contract {
 
         let root = &self.definition.parameters;
         let mut value = parsed.value;
-        let mut normaliser = Normaliser::new(root, coercion);
+        let mut normaliser = Normaliser::new(root, self.annotated.as_ref(), text, coercion);
         normaliser.arguments(&mut value);
-        let Normaliser { notes, problems: mut found, .. } = normaliser;
-        found.extend(parsed.duplicates.into_iter().map(problems::duplicate));
-        if !found.is_empty() || !validator.is_valid(&value) {
-            for error in validator.iter_errors(&value) {
-                problems::explain(root, &error, &mut found);
+        parsed
+            .duplicates
+            .into_iter()
+            .for_each(|pointer| normaliser.problems.add(|| problems::duplicate(pointer)));
+        if !normaliser.problems.is_empty() || !validator.is_valid(&value) {
+            if parsed.nodes.saturating_mul(parsed.longest_key + LOCATION_BYTES) > LOCATIONS_BYTES {
+                let first = validator.validate(&value).err();
+                first.iter().for_each(|finding| explain(root, finding, &mut normaliser.problems));
+                normaliser.problems.and_more();
+            } else {
+                validator
+                    .iter_errors(&value)
+                    .for_each(|finding| explain(root, &finding, &mut normaliser.problems));
             }
-            return Err(problems::in_order(found));
+            normaliser.explain_ambiguous();
+            return Err(normaliser.problems.in_order());
         }
+        let notes = normaliser.notes();
 
         let mut filled = defaults::fill(root, &mut value);
         if !filled.is_empty() && !validator.is_valid(&value) {
@@ -114,9 +135,7 @@ impl Contract {
         if self.definition.parameters.get("type") != Some(&json!("object")) {
             return Err(ContractError::NotAnObject { tool: tool() });
         }
-        jsonschema::options()
-            .with_draft(Draft::Draft202012)
-            .should_validate_formats(true)
+        formats::asserted(jsonschema::options().with_draft(Draft::Draft202012))
             .offline()
             .build(&self.definition.parameters)
             .map_err(|error| ContractError::Schema { tool: tool(), message: error.to_string() })
@@ -163,9 +182,9 @@ pub fn invalid_too_often(calls: u32) -> String {
     )
 }
 
-/// The schema as shown: without the generator's headings at the root, and always an object with properties, which
-/// some vendors insist on.
-fn shown(schema: &Value) -> Value {
+/// The schema without the generator's headings at the root, and always an object with properties, which some vendors
+/// insist on.
+fn whole(schema: &Value) -> Value {
     let mut root = match schema {
         Value::Object(root) => root.clone(),
         _ => Map::new(),
