@@ -75,7 +75,10 @@ pub(crate) fn equal_calls(tool: &str, count: u32) -> String {
 
 /// What was counted, in words.
 pub(crate) fn invalid_calls(tool: &str, count: u32) -> String {
-    format!("`{tool}` was called with invalid arguments {count} times in a row")
+    match count {
+        1 => format!("`{tool}` was called with invalid arguments"),
+        count => format!("`{tool}` was called with invalid arguments {count} times in a row"),
+    }
 }
 
 /// Counts invalid calls of each tool in a row. Shared by calls that run at the same time.

@@ -310,7 +310,7 @@ fn how_often_a_model_may_be_wrong_is_configured() {
     let mut run = Run::new(vec![call("read", r#"{"pth":1}"#), text("unreached")]);
     run.profile.limits.invalid_calls_per_tool = 0;
     let events = run.done().events;
-    insta::assert_snapshot!(events.lines().last().unwrap_or_default(), @r#"1 done Limit:  [1 steps, 1 calls, 10+1 tokens] because `read` was called with invalid arguments 1 times in a row"#);
+    insta::assert_snapshot!(events.lines().last().unwrap_or_default(), @r#"1 done Limit:  [1 steps, 1 calls, 10+1 tokens] because `read` was called with invalid arguments"#);
 }
 
 #[test]
