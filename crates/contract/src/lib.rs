@@ -22,6 +22,7 @@ mod nearest;
 mod normalise;
 mod place;
 mod problems;
+mod quick;
 mod schema;
 mod secret;
 mod strict_json;

@@ -2,7 +2,7 @@
 //!
 //! An ordinary parser keeps the last of two equal keys, so a person could approve one value while the other runs.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::fmt;
 
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
@@ -14,42 +14,27 @@ pub(crate) struct Parsed {
     pub(crate) value: Value,
     /// JSON pointers of keys that occur more than once, each named once; not more than [`DUPLICATES`].
     pub(crate) duplicates: Vec<String>,
-    pub(crate) nodes: usize,
-    pub(crate) longest_key: usize,
 }
 
 /// So many keys that occur more than once are named; that is more than anyone reads.
 const DUPLICATES: usize = 32;
 
-#[derive(Default)]
-struct Seen {
-    duplicates: RefCell<Vec<String>>,
-    nodes: Cell<usize>,
-    longest_key: Cell<usize>,
-}
-
 /// Reads exactly one JSON value. Nesting is limited by `serde_json` (128 levels).
 pub(crate) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
-    let seen = Seen::default();
+    let duplicates = RefCell::new(Vec::new());
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Node { place: &Place::ROOT, seen: &seen }.read(&mut reader)?;
+    let value = Node { place: &Place::ROOT, duplicates: &duplicates }.read(&mut reader)?;
     reader.end()?;
-    Ok(Parsed {
-        value,
-        duplicates: seen.duplicates.into_inner(),
-        nodes: seen.nodes.get(),
-        longest_key: seen.longest_key.get(),
-    })
+    Ok(Parsed { value, duplicates: duplicates.into_inner() })
 }
 
 struct Node<'a> {
     place: &'a Place<'a>,
-    seen: &'a Seen,
+    duplicates: &'a RefCell<Vec<String>>,
 }
 
 impl Node<'_> {
     fn read<'de, D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        self.seen.nodes.set(self.seen.nodes.get() + 1);
         deserializer.deserialize_any(self)
     }
 }
@@ -101,7 +86,7 @@ impl<'de> Visitor<'de> for Node<'_> {
         let mut array = Vec::new();
         loop {
             let place = self.place.index(array.len());
-            match items.next_element_seed(Node { place: &place, seen: self.seen })? {
+            match items.next_element_seed(Node { place: &place, duplicates: self.duplicates })? {
                 Some(item) => array.push(item),
                 None => return Ok(Value::Array(array)),
             }
@@ -111,11 +96,10 @@ impl<'de> Visitor<'de> for Node<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut pairs: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(key) = pairs.next_key::<String>()? {
-            self.seen.longest_key.set(self.seen.longest_key.get().max(key.len()));
             let place = self.place.key(&key);
-            let value = pairs.next_value_seed(Node { place: &place, seen: self.seen })?;
+            let value = pairs.next_value_seed(Node { place: &place, duplicates: self.duplicates })?;
             if object.contains_key(&key) {
-                let mut duplicates = self.seen.duplicates.try_borrow_mut().map_err(A::Error::custom)?;
+                let mut duplicates = self.duplicates.try_borrow_mut().map_err(A::Error::custom)?;
                 if duplicates.len() < DUPLICATES {
                     let pointer = place.pointer();
                     if !duplicates.contains(&pointer) {
