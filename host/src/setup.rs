@@ -8,11 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use foehn_config::settings::{Isolation as ConfiguredIsolation, PluginLimits, Trust as ConfiguredTrust};
+use foehn_config::settings::{
+    Coercion as ConfiguredCoercion, Isolation as ConfiguredIsolation, PluginLimits, Trust as ConfiguredTrust,
+};
 use foehn_config::{
     AgentSettings, DEFAULT_AGENT, Environment, ExposeSecret as _, Flag, Loaded, Origin, Request,
     SystemMessage,
 };
+use foehn_contract::Coercion;
 use foehn_engine::{AgentProfile, Limits};
 use foehn_plugin_host::{Isolation, PluginSet, PluginSettings, SandboxSettings, TrustMode};
 use foehn_policy::Rules;
@@ -213,19 +216,28 @@ impl Setup {
                 (tool.clone(), rules)
             })
             .collect();
+        let tool_coercion = agent
+            .tools
+            .iter()
+            .filter_map(|(tool, section)| Some((tool.clone(), coercion(section.coercion?))))
+            .collect();
         Ok(AgentProfile {
             name: agent.name.clone(),
             system,
             rules,
             limits: Limits {
                 max_steps: agent.max_tool_iterations,
+                invalid_calls_per_tool: agent.max_invalid_calls,
+                equal_calls_warn: agent.equal_calls_warn,
+                equal_calls_stop: agent.equal_calls_stop,
                 call_timeout: Duration::from_secs(settings.timeout_seconds),
                 parallel: usize::try_from(settings.plugins.max_parallel).unwrap_or(usize::MAX),
                 ..Limits::default()
             },
+            coercion: coercion(agent.coercion),
+            tool_coercion,
             max_output_tokens: agent.max_output_tokens,
             temperature: agent.temperature,
-            ..AgentProfile::default()
         })
     }
 
@@ -288,6 +300,13 @@ fn choose_provider(loaded: &mut Loaded) {
     if let Some((provider, variable)) = chosen {
         loaded.settings.provider = provider.to_owned();
         loaded.origins.insert("provider".to_owned(), Origin::Variable(variable.to_owned()));
+    }
+}
+
+fn coercion(configured: ConfiguredCoercion) -> Coercion {
+    match configured {
+        ConfiguredCoercion::Lenient => Coercion::Lenient,
+        ConfiguredCoercion::Strict => Coercion::Strict,
     }
 }
 

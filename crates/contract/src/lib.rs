@@ -9,17 +9,23 @@
 
 pub mod contract;
 pub mod envelope;
+pub mod keywords;
 pub mod names;
 
 mod coercion;
 mod cut;
 mod defaults;
+mod explain;
+mod formats;
+mod kinds;
 mod nearest;
 mod normalise;
 mod place;
 mod problems;
+mod quick;
 mod schema;
+mod secret;
 mod strict_json;
 
-pub use coercion::Coercion;
+pub use coercion::{Answer, Coercion, Row, coercion_table};
 pub use contract::{Accepted, Contract, ContractError, Definition};
