@@ -9,11 +9,13 @@
 
 pub mod contract;
 pub mod envelope;
+pub mod lint;
 pub mod names;
 
 mod coercion;
 mod cut;
 mod defaults;
+mod keywords;
 mod nearest;
 mod normalise;
 mod place;

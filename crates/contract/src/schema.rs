@@ -28,6 +28,7 @@ impl Kinds {
     pub(crate) const ARRAY: Self = Self(32);
     pub(crate) const OBJECT: Self = Self(64);
     pub(crate) const ALL: Self = Self(127);
+    pub(crate) const ALL_BUT_NULL: Self = Self(126);
 
     pub(crate) fn of(value: &Value) -> Self {
         match value {
@@ -47,6 +48,10 @@ impl Kinds {
 
     pub(crate) fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    pub(crate) fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 
     pub(crate) fn has(self, other: Self) -> bool {
@@ -113,6 +118,11 @@ impl<'s> Shape<'s> {
 
     pub(crate) fn kinds(&self) -> Kinds {
         self.alternatives.iter().map(|nodes| kinds(nodes)).fold(Kinds::NONE, Kinds::or)
+    }
+
+    /// Every alternative that takes one of these kinds.
+    pub(crate) fn forms(&self, wanted: Kinds) -> impl Iterator<Item = &[&'s Value]> {
+        self.alternatives.iter().map(Vec::as_slice).filter(move |nodes| kinds(nodes).has(wanted))
     }
 
     /// The only strings allowed here, when every alternative that takes a string lists them.

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use foehn_contract::lint::lint;
 use foehn_contract::{Coercion, Contract, names};
 use foehn_plugin_sdk::Plugin;
 use foehn_plugin_sdk::wire::ToolSpec;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub use foehn_protocol::Problem;
 
-/// Fails unless a host could offer every tool of a plugin to a model: names, descriptions, and schemas that can be enforced.
+/// Fails unless a host could offer every tool of a plugin to a model, and `foehn contract lint` finds nothing in it.
 ///
 /// ```
 /// # use foehn_plugin_sdk::prelude::*;
@@ -44,10 +45,10 @@ pub fn contract_problems(plugin: &Plugin) -> Vec<String> {
         problems
             .extend(names.filter_map(|name| names::check_name(name).err()).map(|error| error.to_string()));
         problems.extend(contract_of(&manifest.plugin, tool).usable().err().map(|error| error.to_string()));
-        if tool.description.trim().is_empty() {
-            problems.push(format!("tool `{}` has no description", tool.name));
-        }
     }
+    let tools: Vec<foehn_protocol::ToolSpec> =
+        manifest.tools.iter().map(|tool| spec_of(&manifest.plugin, tool)).collect();
+    problems.extend(lint(&tools).into_iter().map(|finding| finding.to_string()));
     problems
 }
 
@@ -69,12 +70,12 @@ pub fn accepted(plugin: &Plugin, tool: &str, arguments: &str) -> Result<Value, V
 }
 
 fn contract_of(plugin: &str, tool: &ToolSpec) -> Contract {
-    let spec = json!({
-        "plugin": plugin,
-        "name": tool.name,
-        "description": tool.description,
-        "risk": tool.risk,
-        "schema": tool.schema,
-    });
-    Contract::new(Arc::new(serde_json::from_value(spec).expect("a manifest's tool is a tool of the host")))
+    Contract::new(Arc::new(spec_of(plugin, tool)))
+}
+
+/// A tool of a manifest as a host reads it.
+fn spec_of(plugin: &str, tool: &ToolSpec) -> foehn_protocol::ToolSpec {
+    let mut spec = serde_json::to_value(tool).expect("a tool has a JSON form");
+    spec["plugin"] = plugin.into();
+    serde_json::from_value(spec).expect("a manifest's tool is a tool of the host")
 }
