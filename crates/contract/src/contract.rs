@@ -165,7 +165,7 @@ pub fn invalid_too_often(calls: u32) -> String {
 
 /// The schema as shown: without the generator's headings at the root, and always an object with properties, which
 /// some vendors insist on.
-fn shown(schema: &Value) -> Value {
+pub(crate) fn shown(schema: &Value) -> Value {
     let mut root = match schema {
         Value::Object(root) => root.clone(),
         _ => Map::new(),

@@ -16,6 +16,8 @@ fn without_anything_there_are_defaults() {
     assert_snapshot!(shown.join("\n"), @r#"
     api_key = -
     base_url = -
+    contract.max_characters = 8000
+    contract.max_tokens = -
     log.file = -
     log.level = "warn"
     max_output_tokens = -
@@ -125,14 +127,16 @@ fn the_sample_is_true() {
     };
     let content: Vec<String> = foehn_config::SAMPLE.lines().filter_map(active).collect();
     assert_snapshot!(user(&content.join("\n")).replace("/home/.config/foehn/", ""), @r#"
-    agents.default.enabled_tools = ["scan", "read_file"]  (foehn.toml:44)
-    agents.default.model = "devstral-latest"  (foehn.toml:42)
-    agents.default.provider = "mistral"  (foehn.toml:41)
-    agents.default.system_message = "Be brief."  (foehn.toml:43)
-    agents.default.tools.run_shell.allow = ["ls", "cat"]  (foehn.toml:46)
-    agents.default.tools.run_shell.deny = ["rm"]  (foehn.toml:47)
+    agents.default.enabled_tools = ["scan", "read_file"]  (foehn.toml:47)
+    agents.default.model = "devstral-latest"  (foehn.toml:45)
+    agents.default.provider = "mistral"  (foehn.toml:44)
+    agents.default.system_message = "Be brief."  (foehn.toml:46)
+    agents.default.tools.run_shell.allow = ["ls", "cat"]  (foehn.toml:49)
+    agents.default.tools.run_shell.deny = ["rm"]  (foehn.toml:50)
     api_key = { env = "MISTRAL_API_KEY" }  (foehn.toml:4)
     base_url = "http://127.0.0.1:8080/v1"  (foehn.toml:3)
+    contract.max_characters = 8000  (foehn.toml:41)
+    contract.max_tokens = 2000  (foehn.toml:42)
     log.file = "foehn.log"  (foehn.toml:37)
     log.level = "warn"  (foehn.toml:36)
     max_output_tokens = 8192  (foehn.toml:14)
