@@ -2,7 +2,6 @@
 //!
 //! Everything is resolved here once; commands get values, not layers.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +14,7 @@ use foehn_config::{
 };
 use foehn_engine::{AgentProfile, Limits};
 use foehn_plugin_host::{Isolation, PluginSet, PluginSettings, SandboxSettings, TrustMode};
-use foehn_policy::Rules;
-use foehn_ports::Model;
+use foehn_ports::{Model, Toolbox as _};
 use foehn_store::Store;
 use serde_json::Value;
 
@@ -24,6 +22,7 @@ use crate::agent_tools::AgentTools;
 use crate::cli::{Global, ModelArgs};
 use crate::logging::{self, Secrets};
 use crate::plugin_values::PluginValues;
+use crate::tool_rules;
 
 /// What an agent is told when no `foehn.md` is there.
 const DEFAULT_SYSTEM_MESSAGE: &str = include_str!("../../foehn.md");
@@ -204,14 +203,7 @@ impl Setup {
                 append_plugin_words(&mut system, &listed.name, &manifest.instructions, &manifest.constraints);
             }
         }
-        let rules: BTreeMap<String, Rules> = agent
-            .tools
-            .iter()
-            .map(|(tool, section)| {
-                let rules = Rules { allow: section.allow.clone(), deny: section.deny.clone(), default: None };
-                (tool.clone(), rules)
-            })
-            .collect();
+        let rules = tool_rules::by_tool(&agent.tools, |name| plugins.find(name));
         Ok(AgentProfile {
             name: agent.name.clone(),
             system,

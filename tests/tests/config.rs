@@ -86,6 +86,8 @@ fn show_tells_each_value_and_where_it_came_from() {
     SETTING VALUE FROM
     api_key "********" environment variable FOEHN_API_KEY
     base_url - default
+    contract.max_characters 8000 default
+    contract.max_tokens - default
     log.file - default
     log.level "warn" default
     max_output_tokens - default

@@ -6,6 +6,9 @@ use serde_json::json;
 
 use crate::contract::shown;
 
+/// What the tools of an agent may take unless somebody says otherwise.
+pub const DEFAULT_CHARACTERS: usize = 8_000;
+
 /// What one tool costs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cost {

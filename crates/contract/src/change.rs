@@ -149,8 +149,10 @@ impl Changes<'_> {
             (true, false) => self.safe("", "it no longer needs to know who calls"),
             _ => {}
         }
+        // The operation that is the tool itself goes with its name: permissions that name a former one still hold.
+        let present = |name: &str| if name == old.name { new.name.clone() } else { name.to_owned() };
         for operation in &old.operations {
-            match new.operations.iter().find(|other| other.name == operation.name) {
+            match new.operations.iter().find(|other| other.name == present(&operation.name)) {
                 None => {
                     let name = &operation.name;
                     self.breaking(
@@ -169,7 +171,7 @@ impl Changes<'_> {
             }
         }
         for operation in &new.operations {
-            if !old.operations.iter().any(|other| other.name == operation.name) {
+            if !old.operations.iter().any(|other| present(&other.name) == operation.name) {
                 let name = &operation.name;
                 self.safe(
                     "",

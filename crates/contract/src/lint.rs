@@ -7,6 +7,7 @@
 //! What this module refuses: to guess at behaviour it cannot see, and to be silenced from outside the plugin.
 
 mod rules;
+mod sarif;
 mod tool;
 mod words;
 
@@ -16,6 +17,7 @@ use foehn_protocol::{LintException, ToolSpec};
 use serde::Serialize;
 
 pub use rules::rules;
+pub use sarif::sarif;
 use tool::Tool;
 
 /// Ids of the two rules about exceptions, which no exception excuses.

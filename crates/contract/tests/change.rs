@@ -101,6 +101,7 @@ fn arguments_come_go_and_are_renamed() {
     safe `/a`: it may be left out now
     safe `/c`: it is new and may be left out
     ");
+    insta::assert_snapshot!(of_object(json!({}), json!({"properties": {"a": text}})), @"breaking `/a`: it is new, and was accepted and ignored before, whatever it was");
     insta::assert_snapshot!(of_object(json!({}), keys(json!({}), &[])), @"breaking `read_note`: keys that are not declared are refused now");
 }
 
@@ -186,10 +187,10 @@ fn defaults_and_descriptions_change() {
 
 #[test]
 fn forms_are_told_apart_by_their_constants() {
-    let form = |tag: &str, extra: &str| json!({"type": "object", "properties": {"do": {"const": tag}, extra: {"type": "string"}}, "required": ["do"]});
+    let form = |tag: &str, extra: &str| json!({"type": "object", "properties": {"do": {"const": tag}, extra: {"type": "string"}}, "required": ["do"], "additionalProperties": false});
     let of = |forms: &[Value]| json!({ "oneOf": forms });
     insta::assert_snapshot!(of_object(of(&[form("on", "a"), form("off", "b")]), of(&[form("off", "b"), form("on", "c"), form("dim", "d")])), @r#"
-    breaking `/a`: it is gone; what calls give for it is ignored
+    breaking `/a`: it is gone; calls that give it are refused
     safe `/c`: it is new and may be left out
     safe `read_note`: the form with `do` = "dim" is new
     "#);

@@ -326,6 +326,8 @@ impl Changes<'_> {
             let below = joined(at.pointer, name);
             if schema::required(new, name) {
                 self.breaking(&below, "it is new and required; calls without it are refused");
+            } else if !is_closed(old) {
+                self.breaking(&below, "it is new, and was accepted and ignored before, whatever it was");
             } else {
                 self.safe(&below, "it is new and may be left out");
             }
