@@ -118,7 +118,11 @@ fn an_alias_makes_a_rename_safe() {
     let renamed = kept(&world).replace("\"name\": \"whoami\"", "\"name\": \"who_am_i\"");
     world.write(&format!("work/{KEPT}"), renamed);
     let check = world.foehn(&["contract", "check"]).expect_code(0);
-    insta::assert_snapshot!(told(&check), @"");
+    insta::assert_snapshot!(told(&check), @"
+    safe      `who_am_i`: renamed to `whoami`; the old name is an alias and still works
+
+    breaking: 0, safe: 1
+    ");
 }
 
 #[test]
