@@ -87,7 +87,7 @@ fn tool(schema: &Value) -> ToolSpec {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_called_safe_is_safe(

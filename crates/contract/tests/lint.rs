@@ -120,3 +120,58 @@ fn a_schema_that_refers_to_itself_ends() {
     );
     check(r#"{"schema": true}"#, &[("unknown-arguments-accepted", "")]);
 }
+
+/// One required argument, and the rules that find something about it.
+#[track_caller]
+fn check_argument(name: &str, argument: Value, expected: &[&str]) {
+    let schema = json!({
+        "type": "object", "additionalProperties": false, "required": [name], "properties": {name: argument},
+    });
+    let found = ids(&json!({ "schema": schema }).to_string());
+    assert_eq!(found, expected, "{name}");
+}
+
+fn text(description: &str) -> Value {
+    json!({"type": "string", "maxLength": 80, "description": description})
+}
+
+fn count(description: &str) -> Value {
+    json!({"type": "integer", "minimum": 1, "maximum": 600, "description": description})
+}
+
+#[test]
+fn what_only_looks_alike_is_no_finding() {
+    check_argument("target", text("One of the files that scan lists."), &[]);
+    check_argument("target", text("Path of either a file or a folder."), &[]);
+    check_argument("pattern", text("What to match, as in `foo|bar`."), &[]);
+    check_argument("target", text("Path with an optional line number, such as `a.rs:7`."), &[]);
+    check_argument("page_size", count("Where a page ends."), &[]);
+    check_argument("max_length", count("Most characters to show."), &[]);
+    check_argument("depth", count("How far down to look."), &[]);
+    check_argument("distance", count("How far, in metres."), &[]);
+    check_argument("next_token", text("What the list before ended with."), &[]);
+    check_argument(
+        "temperature",
+        json!({"type": "number", "minimum": 0, "maximum": 2, "description": "How bold to be."}),
+        &[],
+    );
+    check_argument("ignore_case", json!({"type": "boolean", "description": "Whether `A` matches `a`."}), &[]);
+    for name in ["sha256_file", "utf8_check", "base64_encode", "list_deleted_notes", "find_remove_candidates"]
+    {
+        check(&format!(r#"{{"name": "{name}"}}"#), &[]);
+    }
+}
+
+#[test]
+fn what_looks_different_is_found_all_the_same() {
+    check_argument("order", text("How to sort (newest|oldest)."), &["enum-in-words"]);
+    check_argument("order", text("Allowed values: `newest` or `oldest`."), &["enum-in-words"]);
+    check_argument("waitTime", count("Until it gives up."), &["unit-missing"]);
+    check_argument("githubPassword", text("What opens the account."), &["secret-argument"]);
+    check_argument("userName", text("Whose notes to read."), &["identity-argument"]);
+    check_argument("title", text("(optional) What stands above the text."), &["required-contradicted"]);
+    check(r#"{"name": "note_delete"}"#, &[("risk-understated", "")]);
+    for name in ["tool1", "fn_2", "read_note_v3", "read_note_a1b2c3", "notes__read"] {
+        check(&format!(r#"{{"name": "{name}"}}"#), &[("tool-name-generated", "")]);
+    }
+}

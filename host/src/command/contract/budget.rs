@@ -22,7 +22,12 @@ pub(super) fn budget(setup: &Setup, tools: &Tools, snapshot: &Path, as_json: boo
     let limits = &setup.loaded.settings.contract;
     if as_json {
         for row in &rows {
-            line(&row.value())?;
+            let mut value = row.value();
+            if row.kind == "agent" {
+                value["max_characters"] = limits.max_characters.into();
+                value["max_tokens"] = limits.max_tokens.into();
+            }
+            line(&value)?;
         }
     } else {
         let cells = rows.iter().map(Row::cells).collect();

@@ -264,17 +264,17 @@ fn booleans_exclusive(tool: &Tool<'_>, found: &mut Found) {
 }
 
 fn boolean_negated(tool: &Tool<'_>, found: &mut Found) {
-    const NEGATIONS: &[&str] = &[
-        "no", "not", "non", "dont", "never", "without", "disable", "disabled", "disallow", "ignore",
-        "exclude",
-    ];
+    const NEGATIONS: &[&str] =
+        &["no", "not", "non", "dont", "never", "without", "disable", "disabled", "disallow", "exclude"];
     for argument in tool.named().filter(|argument| argument.only(Kinds::BOOLEAN)) {
         let words = argument.words();
         // A pair of opposites is a finding of its own.
         let rest: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
         let has_twin = tool.named().any(|other| {
             let other = other.words();
-            argument.words() != other && other.iter().skip(1).map(String::as_str).eq(rest.iter().copied())
+            !rest.is_empty()
+                && argument.words() != other
+                && other.iter().skip(1).map(String::as_str).eq(rest.iter().copied())
         });
         if !has_twin && words.iter().any(|word| NEGATIONS.contains(&word.as_str())) {
             found.add(

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::tool::Object;
-use super::super::words::{folded, stem};
+use super::super::tool::{Argument, Object};
+use super::super::words::{any_word, folded, says, stem};
 use super::super::{Found, Rule, Severity, Tool};
 use crate::schema::Kinds;
 
@@ -66,7 +66,7 @@ pub(super) const RULES: &[Rule] = &[
 
 fn enum_in_words(tool: &Tool<'_>, found: &mut Found) {
     const OPENINGS: &[&str] =
-        &["one of", "either", "allowed values", "possible values", "valid values", "can be one of"];
+        &["one of", "allowed values", "possible values", "valid values", "can be one of"];
     for argument in
         tool.arguments.iter().filter(|argument| argument.kinds.has(Kinds::STRING) && !argument.listed())
     {
@@ -80,10 +80,19 @@ fn enum_in_words(tool: &Tool<'_>, found: &mut Found) {
                 whole_word && (is_list(rest, ", ") || is_list(&rest.replace(" or ", ", "), ", "))
             })
         });
-        if argument.kinds != Kinds::ALL && (listed || has_bars(text)) {
+        if argument.kinds != Kinds::ALL && (listed || has_bars(text)) && !is_pattern(argument) {
             found.add(&argument.at, "the description lists the values; make them an enum");
         }
     }
+}
+
+/// Whether it is a text in which bars and commas have a meaning of their own.
+fn is_pattern(argument: &Argument<'_>) -> bool {
+    const PATTERNS: &[&str] = &["expression", "filter", "glob", "pattern", "query", "regex", "regexp"];
+    argument.has("pattern")
+        || argument.has("format")
+        || any_word(argument.name, PATTERNS).is_some()
+        || says(argument.description(), PATTERNS)
 }
 
 /// Whether a text is several single words.

@@ -217,33 +217,29 @@ fn argument_repeats_name(tool: &Tool<'_>, found: &mut Found) {
     }
 }
 
-/// How texts say that a value must be there.
+/// How texts say that a value must be there, and how that it need not; at their beginning, one word is enough.
 const MUST: &[&str] =
-    &["required", "mandatory", "must be given", "must be provided", "must be set", "not optional"];
-/// How they say that it need not.
-const MAY: &[&str] = &[
-    "optional",
-    "optionally",
-    "if left out",
-    "if omitted",
-    "when omitted",
-    "may be omitted",
-    "can be omitted",
-];
+    &["is required", "is mandatory", "must be given", "must be provided", "must be set", "not optional"];
+const MAY: &[&str] =
+    &["is optional", "if left out", "if omitted", "when omitted", "may be omitted", "can be omitted"];
 
 fn required_contradicted(tool: &Tool<'_>, found: &mut Found) {
     for argument in tool.named() {
         let text = argument.description();
-        let is_denied = says(text, &["not required", "not optional", "not mandatory"]);
-        if argument.required && says(text, MAY) && !is_denied {
+        let lower = text.to_lowercase();
+        let begins = |word: &str| {
+            lower.trim_start_matches(['(', '[']).starts_with(word) || lower.contains(&format!("({word})"))
+        };
+        let must = begins("required") || begins("mandatory") || says(text, MUST);
+        let may = begins("optional") || says(text, MAY);
+        let sometimes =
+            says(text, &["required if", "required for", "required when", "required with", "required by"]);
+        if argument.required && may && !must {
             found.add(
                 &argument.at,
                 "the schema requires it, the description says it may be left out; change one of them",
             );
-        } else if !argument.required
-            && says(text, MUST)
-            && !says(text, &["not required", "required if", "required for", "required when"])
-        {
+        } else if !argument.required && must && !may && !sometimes {
             found.add(
                 &argument.at,
                 "the schema lets it be left out, the description says it is required; change one of them",

@@ -123,25 +123,31 @@ const VERBS: &[(Risk, &[&str])] = &[
     ),
 ];
 
+/// Verbs of reading.
+const READING: &[&str] =
+    &["count", "describe", "find", "get", "list", "lookup", "read", "scan", "search", "show", "view"];
+
 fn risk_understated(tool: &Tool<'_>, found: &mut Found) {
+    /// Verbs that mean the same wherever they stand in a name: `file_delete`.
+    const ANYWHERE: &[&str] = &["delete", "destroy", "erase", "purge", "remove", "wipe"];
     let words = of_name(&tool.spec.name);
-    let Some(verb) = words.first() else { return };
-    for (least, verbs) in VERBS {
-        if verbs.contains(&verb.as_str()) && tool.spec.risk.effective() < *least {
-            let (least, declared) = (least.word(), tool.spec.risk.word());
-            found.add(
-                "",
-                format!(
-                    "`{verb}` is at least {least}, declared is {declared}; raise the risk or rename the tool"
-                ),
-            );
+    let Some(first) = words.first().map(String::as_str) else { return };
+    let later =
+        words.iter().map(String::as_str).filter(|word| ANYWHERE.contains(word) && !READING.contains(&first));
+    for verb in later.chain([first]) {
+        for (least, verbs) in VERBS {
+            if verbs.contains(&verb) && tool.spec.risk.effective() < *least {
+                let (least, declared) = (least.word(), tool.spec.risk.word());
+                found.add(
+                    "",
+                    format!("`{verb}` is at least {least}, declared is {declared}; raise the risk or rename the tool"),
+                );
+            }
         }
     }
 }
 
 fn risk_overstated(tool: &Tool<'_>, found: &mut Found) {
-    const READING: &[&str] =
-        &["count", "describe", "find", "get", "list", "lookup", "read", "scan", "search", "show", "view"];
     let is_reading = of_name(&tool.spec.name).first().is_some_and(|verb| READING.contains(&verb.as_str()));
     if is_reading && tool.spec.risk == Risk::Destructive {
         found
