@@ -2,7 +2,6 @@
 //!
 //! Everything is resolved here once; commands get values, not layers.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;

@@ -120,6 +120,7 @@ struct Switch;
 enum SwitchArgs {
     /// Turn it on.
     On {
+        /// How bright.
         level: u8,
     },
     Off,
@@ -127,7 +128,8 @@ enum SwitchArgs {
 
 impl Tool for Switch {
     const NAME: &'static str = "switch";
-    const DESCRIPTION: &'static str = "Switch.";
+    const DESCRIPTION: &'static str = "Switch the light on or off.";
+    const RISK: Risk = Risk::Write;
     type Args = SwitchArgs;
     type Out = ();
     type Config = ();

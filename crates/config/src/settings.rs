@@ -56,6 +56,7 @@ pub struct Settings {
     pub sandbox: Sandbox,
     pub log: Log,
     pub store: Store,
+    pub contract: Contract,
     /// `[agents.NAME]`
     pub agents: BTreeMap<AgentName, Agent>,
 }
@@ -86,6 +87,7 @@ impl Default for Settings {
             sandbox: Sandbox::default(),
             log: Log::default(),
             store: Store::default(),
+            contract: Contract::default(),
             agents: BTreeMap::new(),
         }
     }
@@ -257,6 +259,22 @@ words! {
 pub struct Store {
     /// Default `foehn.db` in the state folder.
     pub path: Option<PathBuf>,
+}
+
+/// `[contract]`: what the definitions of an agent's tools may cost with each request.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
+pub struct Contract {
+    /// Default 8000.
+    pub max_characters: u64,
+    /// Default: no limit.
+    pub max_tokens: Option<u64>,
+}
+
+impl Default for Contract {
+    fn default() -> Self {
+        Self { max_characters: 8_000, max_tokens: None }
+    }
 }
 
 /// `[agents.NAME]`: what is not set here is as at the top.

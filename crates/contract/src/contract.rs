@@ -68,8 +68,7 @@ struct Enforced {
 impl Contract {
     pub fn new(spec: Arc<ToolSpec>) -> Self {
         let whole = whole(&spec.schema);
-        let mut parameters = whole.clone();
-        keywords::strip(&mut parameters);
+        let parameters = shown(&spec.schema);
         let annotated = (parameters != whole).then_some(whole);
         let (name, description) = (spec.name.clone(), spec.description.clone());
         let definition = Definition { name, description, parameters };
@@ -222,6 +221,13 @@ pub fn invalid_too_often(calls: u32) -> String {
     format!(
         "This was invalid call {calls} in a row: do not call it again, say what you need and ask the user."
     )
+}
+
+/// The schema as a model is shown it.
+pub(crate) fn shown(schema: &Value) -> Value {
+    let mut shown = whole(schema);
+    keywords::strip(&mut shown);
+    shown
 }
 
 /// The schema without the generator's headings at the root, and always an object with properties, which some vendors

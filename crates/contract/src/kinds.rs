@@ -19,6 +19,7 @@ impl Kinds {
     pub(crate) const ARRAY: Self = Self(32);
     pub(crate) const OBJECT: Self = Self(64);
     pub(crate) const ALL: Self = Self(127);
+    pub(crate) const ALL_BUT_NULL: Self = Self(126);
 
     pub(crate) fn of(value: &Value) -> Self {
         match value {
@@ -38,6 +39,10 @@ impl Kinds {
 
     pub(crate) const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    pub(crate) fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 
     pub(crate) fn has(self, other: Self) -> bool {

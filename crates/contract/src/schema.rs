@@ -36,6 +36,11 @@ impl<'s> Shape<'s> {
         self.alternatives.iter().map(|nodes| kinds(nodes)).fold(Kinds::NONE, Kinds::or)
     }
 
+    /// Every alternative that takes one of these kinds.
+    pub(crate) fn forms(&self, wanted: Kinds) -> impl Iterator<Item = &[&'s Value]> {
+        self.alternatives.iter().map(Vec::as_slice).filter(move |nodes| kinds(nodes).has(wanted))
+    }
+
     /// The only strings allowed here, when every alternative that takes a string lists them.
     pub(crate) fn listed_strings(&self) -> Option<Vec<&'s str>> {
         let mut listed = Vec::new();

@@ -17,6 +17,8 @@ fn without_anything_there_are_defaults() {
     api_key = -
     base_url = -
     coercion = "lenient"
+    contract.max_characters = 8000
+    contract.max_tokens = -
     equal_calls_stop = 5
     equal_calls_warn = 3
     log.file = -
@@ -129,16 +131,18 @@ fn the_sample_is_true() {
     };
     let content: Vec<String> = foehn_config::SAMPLE.lines().filter_map(active).collect();
     assert_snapshot!(user(&content.join("\n")).replace("/home/.config/foehn/", ""), @r#"
-    agents.default.enabled_tools = ["scan", "read_file"]  (foehn.toml:48)
-    agents.default.model = "devstral-latest"  (foehn.toml:46)
-    agents.default.provider = "mistral"  (foehn.toml:45)
-    agents.default.system_message = "Be brief."  (foehn.toml:47)
-    agents.default.tools.delete_file.deny = ["*"]  (foehn.toml:53)
-    agents.default.tools.run_shell.allow = ["run"]  (foehn.toml:50)
-    agents.default.tools.run_shell.coercion = "strict"  (foehn.toml:51)
+    agents.default.enabled_tools = ["scan", "read_file"]  (foehn.toml:51)
+    agents.default.model = "devstral-latest"  (foehn.toml:49)
+    agents.default.provider = "mistral"  (foehn.toml:48)
+    agents.default.system_message = "Be brief."  (foehn.toml:50)
+    agents.default.tools.delete_file.deny = ["*"]  (foehn.toml:56)
+    agents.default.tools.run_shell.allow = ["run"]  (foehn.toml:53)
+    agents.default.tools.run_shell.coercion = "strict"  (foehn.toml:54)
     api_key = { env = "MISTRAL_API_KEY" }  (foehn.toml:4)
     base_url = "http://127.0.0.1:8080/v1"  (foehn.toml:3)
     coercion = "lenient"  (foehn.toml:13)
+    contract.max_characters = 8000  (foehn.toml:45)
+    contract.max_tokens = 2000  (foehn.toml:46)
     equal_calls_stop = 5  (foehn.toml:12)
     equal_calls_warn = 3  (foehn.toml:11)
     log.file = "foehn.log"  (foehn.toml:41)
