@@ -3,7 +3,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
+use foehn_provider::offline::{Habit, Shows};
 
 /// Host for LLM agents whose tools are native plugins.
 ///
@@ -109,6 +111,10 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) offline_script: Option<PathBuf>,
 
+    /// Bad habit of the stand-in, repeatable; a wrong name lists all
+    #[arg(long = "offline-habit", value_name = "NAME", value_parser = habit_names(), hide_possible_values = true)]
+    pub(crate) offline_habits: Vec<String>,
+
     /// Wait for whole answers instead of streaming them
     #[arg(long)]
     pub(crate) no_stream: bool,
@@ -116,6 +122,13 @@ pub(crate) struct ModelArgs {
     /// Most model calls of one prompt
     #[arg(long, value_name = "N")]
     pub(crate) max_tool_iterations: Option<u32>,
+}
+
+/// The habits with what each does, for completions and for the message about a wrong one. Those of a server are left
+/// out: between this stand-in and the host is no wire.
+fn habit_names() -> PossibleValuesParser {
+    let of_a_model = Habit::ALL.iter().filter(|habit| habit.shows() != Shows::Wire);
+    of_a_model.map(|habit| PossibleValue::new(habit.name()).help(habit.about())).collect::<Vec<_>>().into()
 }
 
 /// Which conversation goes on.
