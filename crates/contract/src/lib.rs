@@ -9,6 +9,7 @@
 
 pub mod contract;
 pub mod envelope;
+pub mod example;
 pub mod keywords;
 pub mod names;
 
