@@ -63,6 +63,9 @@ pub(crate) enum Command {
     /// List tools, or call one as a model would
     #[command(subcommand)]
     Tools(ToolsCommand),
+    /// Lint, measure, keep and compare what tools promise to a model
+    #[command(subcommand)]
+    Contract(ContractCommand),
     /// Show the settings in force and where each comes from
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -211,6 +214,19 @@ pub(crate) enum ToolsCommand {
         /// Approve the call if it would be asked about
         #[arg(long)]
         yes: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ContractCommand {
+    /// Show what becomes of the calls of models with bad habits; nothing is executed
+    Trial {
+        /// Only the tools of this plugin
+        #[arg(long, value_name = "NAME")]
+        plugin: Option<String>,
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
     },
 }
 

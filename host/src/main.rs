@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 
-use crate::cli::{Cli, Command, ConfigCommand, ModelArgs, PluginsCommand, ToolsCommand};
+use crate::cli::{Cli, Command, ConfigCommand, ContractCommand, ModelArgs, PluginsCommand, ToolsCommand};
 use crate::setup::{Setup, UsageError};
 
 fn main() -> ExitCode {
@@ -72,6 +72,9 @@ async fn dispatch(cli: Cli) -> anyhow::Result<u8> {
         Command::Tools(ToolsCommand::List { json }) => command::tools::list(&plain()?, json).await,
         Command::Tools(ToolsCommand::Call { name, arguments, yes }) => {
             command::tools::call(&plain()?, name, arguments, yes).await
+        }
+        Command::Contract(ContractCommand::Trial { plugin, json }) => {
+            command::contract_trial::run(&plain()?, plugin.as_deref(), json).await
         }
         Command::Config(ConfigCommand::Show { json }) => command::config::show(&plain()?, json),
         Command::Sessions { json } => command::sessions::list(&plain()?, json).await,

@@ -23,6 +23,7 @@ fn the_whole() {
       chat         Talk, line by line
       plugins      List, inspect and trust plugins
       tools        List tools, or call one as a model would
+      contract     Lint, measure, keep and compare what tools promise to a model
       config       Show the settings in force and where each comes from
       sessions     List the stored sessions of this folder
       doctor       Check this machine: sandbox, plugins, provider, folders

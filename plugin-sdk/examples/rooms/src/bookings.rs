@@ -33,8 +33,8 @@ pub(crate) fn caller<'a>(cx: &Cx<'a>) -> Result<&'a str> {
 }
 
 /// No two bookings of a room begin at the same time of a day, so that is what names one.
-pub(crate) fn id(room: &Room, date: &str, start_time: &str) -> String {
-    format!("{}-{date}-{}", room.id, start_time.replace(':', ""))
+pub(crate) fn id(room: &Room, date: &str, span: Span) -> String {
+    format!("{}-{date}-{}", room.id, span.start().replace(':', ""))
 }
 
 /// Room and day of a booking's id.

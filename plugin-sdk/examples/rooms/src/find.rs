@@ -14,7 +14,7 @@ pub(crate) struct FindRoomsArgs {
     #[schemars(extend("format" = "date"), example = &"2026-03-02")]
     date: String,
     /// Start in 24 hours, as HH:MM.
-    #[schemars(regex(pattern = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"), example = &"09:30")]
+    #[schemars(extend("format" = "time"), example = &"09:30")]
     start_time: String,
     /// Length in minutes, 15 to 480. Default: 60.
     #[serde(default = "an_hour")]

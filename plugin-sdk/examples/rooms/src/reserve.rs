@@ -18,7 +18,7 @@ pub(crate) struct BookRoomArgs {
     #[schemars(extend("format" = "date"), example = &"2026-03-02")]
     date: String,
     /// Start in 24 hours, as HH:MM.
-    #[schemars(regex(pattern = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"), example = &"09:30")]
+    #[schemars(extend("format" = "time"), example = &"09:30")]
     start_time: String,
     /// Length in minutes, 15 to 480.
     #[schemars(range(min = 15, max = 480))]
@@ -58,10 +58,10 @@ impl Tool for BookRoom {
             return Err(Error::failed(message).executed(false));
         }
         let booking = Booking {
-            id: bookings::id(room, &args.date, &args.start_time),
+            id: bookings::id(room, &args.date, span),
             room: room.id.to_owned(),
             date: args.date.clone(),
-            start_time: args.start_time.clone(),
+            start_time: span.start(),
             duration_minutes: args.duration_minutes,
             title: args.title.clone(),
             caller: caller.to_owned(),

@@ -32,6 +32,11 @@ impl Span {
         Ok(Self { from, to })
     }
 
+    /// The start as it was booked: `09:30`.
+    pub(crate) fn start(self) -> String {
+        clock(self.from)
+    }
+
     pub(crate) fn overlaps(self, other: Self) -> bool {
         self.from < other.to && other.from < self.to
     }
@@ -43,9 +48,12 @@ impl fmt::Display for Span {
     }
 }
 
+/// Seconds may be written, but no room is booked by them; an offset from UTC means nothing to a house.
 fn minute_of_day(time: &str) -> Option<u16> {
-    let (hour, minute) = time.split_once(':')?;
+    let (hour, rest) = time.split_once(':')?;
+    let (minute, seconds) = rest.split_once(':').unwrap_or((rest, "00"));
     let (hour, minute): (u16, u16) = (hour.parse().ok()?, minute.parse().ok()?);
+    let _: u16 = seconds.parse().ok()?;
     (hour < 24 && minute < 60).then_some(hour * 60 + minute)
 }
 
@@ -67,6 +75,8 @@ mod tests {
         check("09:30", 45, "09:30-10:15");
         check("23:00", 60, "23:00-24:00");
         check("23:00", 90, "a booking ends on its day: from 23:00 at most 60 minutes are left");
+        check("09:30:00", 15, "09:30-09:45");
+        check("09:30Z", 15, "`09:30Z` is no time of a day, such as 09:30");
         check("25:00", 15, "`25:00` is no time of a day, such as 09:30");
         check("half past nine", 15, "`half past nine` is no time of a day, such as 09:30");
     }

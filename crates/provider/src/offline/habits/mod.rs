@@ -153,6 +153,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_guide_lists_every_habit() {
+        let guide = include_str!("../../../../../docs/habits.md");
+        let row = |habit: &Habit| {
+            let of = match habit.shows() {
+                Shows::Call => "call",
+                Shows::Conduct => "conversation",
+                Shows::Wire => "server",
+            };
+            format!("| `{habit}` | {of} | {} |\n", habit.about())
+        };
+        let table: String = Habit::ALL.iter().map(row).collect();
+        assert!(guide.contains(&table), "docs/habits.md should hold:\n{table}");
+    }
+
+    #[test]
     fn a_habit_is_found_by_its_name_alone() {
         for habit in Habit::ALL {
             assert_eq!(habit.name().parse(), Ok(*habit));
