@@ -162,6 +162,11 @@ fn a_lenient_contract() {
     insta::assert_snapshot!(matrix(""));
 }
 
+#[test]
+fn a_strict_contract() {
+    insta::assert_snapshot!(matrix("[agents.default]\ncoercion = \"strict\"\n"));
+}
+
 /// The demonstration without a script, with habits from each place that can name them.
 #[track_caller]
 fn check_demonstration(world: World, arguments: &[&str]) {
