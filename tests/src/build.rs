@@ -8,13 +8,14 @@ use std::sync::OnceLock;
 const ALREADY_BUILT: &str = "FOEHN_TESTS_BUILT";
 
 /// Packages that the tests start or load.
-const PACKAGES: [&str; 10] = [
+const PACKAGES: [&str; 11] = [
     "foehn",
     "foehn-plugin-scan",
     "foehn-plugin-file-rw",
     "foehn-plugin-shell",
     "foehn-plugin-dotnet",
     "foehn-plugin-rooms",
+    "foehn-fixture-echo",
     "foehn-fixture-hostile",
     "foehn-fixture-sdk-two",
     "foehn-fixture-no-root",
