@@ -259,3 +259,67 @@ impl fmt::Display for Outcome {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Each row of the first tool as `HABIT: LENIENT / STRICT`.
+    fn rows(tools: &[(&str, Value)]) -> Vec<String> {
+        let contract = |(name, schema): &(&str, Value)| {
+            let spec = ToolSpec { name: (*name).to_owned(), schema: schema.clone(), ..ToolSpec::default() };
+            Contract::new(Arc::new(spec))
+        };
+        let trial = Trial { tools: tools.iter().map(contract).collect(), most_invalid: 2 };
+        let shown = |row: Row| format!("{}: {} / {}", row.habit.unwrap_or("-"), row.lenient, row.strict);
+        trial.rows(&trial.tools[0]).into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn only_habits_that_find_something_to_spoil_are_tried() {
+        let nothing = json!({"type": "object", "properties": {}, "additionalProperties": false});
+        assert_eq!(
+            rows(&[("now", nothing)]),
+            [
+                "truncate_tool_name: recovered in 1 / recovered in 1",
+                "prefix_tool_name: accepted with a note / accepted with a note",
+                "mark_tool_name: accepted with a note / accepted with a note",
+                "recase_tool_name: recovered in 1 / recovered in 1",
+                "invent_user_ids: recovered in 1 / recovered in 1",
+                "extra_arguments: recovered in 1 / recovered in 1",
+                "args_empty: accepted / accepted",
+                "args_null: accepted / accepted",
+                "args_invalid: recovered in 1 / recovered in 1",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_name_that_nothing_leads_back_to_stops_the_model() {
+        let open = json!({"type": "object"});
+        let all = [
+            ("sleep_tool", open.clone()),
+            ("sleep", open.clone()),
+            ("sleep_a", open.clone()),
+            ("sleep_b", open),
+        ];
+        let truncated = &rows(&all)[0];
+        assert!(
+            truncated.starts_with("truncate_tool_name: stopped: There is no tool `sleep_`;"),
+            "{truncated}"
+        );
+    }
+
+    #[test]
+    fn a_tool_without_a_valid_call_says_so() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"a": {"type": "string", "not": {"minLength": 1}}},
+            "required": ["a"],
+        });
+        let stopped = "stopped: no valid call could be made up: /a not_allowed";
+        assert_eq!(rows(&[("odd", schema)]), [format!("-: {stopped} / {stopped}")]);
+    }
+}

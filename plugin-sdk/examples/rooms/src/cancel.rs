@@ -8,7 +8,7 @@ pub(crate) struct CancelBooking;
 
 #[args]
 pub(crate) struct CancelBookingArgs {
-    /// Id of the booking, as `book_room` and `my_bookings` give it.
+    /// Id of the booking, from `book_room` or `my_bookings`.
     #[schemars(
         regex(pattern = "^[a-z]{2,20}-[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9]{4}$"),
         example = &"birch-2026-03-02-0930"

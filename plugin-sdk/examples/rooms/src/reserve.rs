@@ -11,7 +11,7 @@ pub(crate) struct BookRoom;
 
 #[args]
 pub(crate) struct BookRoomArgs {
-    /// Id of the room, as `find_rooms` gives it.
+    /// Id of the room, from `find_rooms`.
     #[schemars(regex(pattern = "^[a-z]{2,20}$"), example = &"birch")]
     room_id: String,
     /// Day, as YYYY-MM-DD.
