@@ -3,7 +3,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use foehn_provider::offline::{Habit, Shows};
 
 /// Host for LLM agents whose tools are native plugins.
 ///
@@ -112,6 +114,10 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) offline_script: Option<PathBuf>,
 
+    /// Bad habit of the stand-in, repeatable; a wrong name lists all
+    #[arg(long = "offline-habit", value_name = "NAME", value_parser = habit_names(), hide_possible_values = true)]
+    pub(crate) offline_habits: Vec<String>,
+
     /// Wait for whole answers instead of streaming them
     #[arg(long)]
     pub(crate) no_stream: bool,
@@ -119,6 +125,13 @@ pub(crate) struct ModelArgs {
     /// Most model calls of one prompt
     #[arg(long, value_name = "N")]
     pub(crate) max_tool_iterations: Option<u32>,
+}
+
+/// The habits with what each does, for completions and for the message about a wrong one. Those of a server are left
+/// out: between this stand-in and the host is no wire.
+fn habit_names() -> PossibleValuesParser {
+    let of_a_model = Habit::ALL.iter().filter(|habit| habit.shows() != Shows::Wire);
+    of_a_model.map(|habit| PossibleValue::new(habit.name()).help(habit.about())).collect::<Vec<_>>().into()
 }
 
 /// Which conversation goes on.
@@ -254,6 +267,15 @@ pub(crate) enum ContractCommand {
     Replay {
         /// Files of events that `run --json` printed [default: the stored sessions of this folder]
         files: Vec<PathBuf>,
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what becomes of the calls of models with bad habits; nothing is executed
+    Trial {
+        /// Only the tools of this plugin
+        #[arg(long, value_name = "NAME")]
+        plugin: Option<String>,
         /// One JSON object a line
         #[arg(long)]
         json: bool,

@@ -105,6 +105,7 @@ fn show_tells_each_value_and_where_it_came_from() {
     max_retries 2 environment variable FOEHN_MAX_RETRIES
     max_tool_iterations 7 [ROOT]/work/foehn.toml:1
     model - default
+    offline_habits [] default
     offline_script - default
     plugins.grace_seconds 2 default
     plugins.idle_seconds 60 default

@@ -75,6 +75,7 @@ fn run() {
           --model <NAME>             Model name [default: the provider's]
           --base-url <URL>           Address of the server, with or without /v1
           --offline-script <FILE>    Script of answers for the offline stand-in
+          --offline-habit <NAME>     Bad habit of the stand-in, repeatable; a wrong name lists all
           --no-stream                Wait for whole answers instead of streaming them
           --max-tool-iterations <N>  Most model calls of one prompt
           --session <ID>             Go on with this session

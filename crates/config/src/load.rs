@@ -180,7 +180,7 @@ fn command(mut keys: Vec<String>, text: &str, origin: Origin) -> Result<Layer, S
 
 /// Lists are written with commas. What only a plugin understands is read as JSON where it is JSON.
 fn value(keys: &[String], text: &str) -> ValueKind {
-    const LISTS: &[&str] = &["trusted_folders", "enabled_tools", "allow", "deny"];
+    const LISTS: &[&str] = &["trusted_folders", "offline_habits", "enabled_tools", "allow", "deny"];
     let last = keys.last().map(String::as_str).unwrap_or_default();
     let is_permission = matches!(last, "allow" | "deny");
     let is_sandbox_folder = keys.len() == 2 && keys[0] == "sandbox" && matches!(last, "read" | "write");

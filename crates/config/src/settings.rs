@@ -24,6 +24,8 @@ pub struct Settings {
     pub api_key: Option<Secret>,
     /// What the offline stand-in plays. Default: its demonstration.
     pub offline_script: Option<PathBuf>,
+    /// Bad habits of the offline stand-in, by name. Default: none.
+    pub offline_habits: Vec<String>,
     /// Default `.plugins`.
     pub plugins_path: PathBuf,
     /// Where tools work. Empty, the default: the current folder.
@@ -69,6 +71,7 @@ impl Default for Settings {
             base_url: None,
             api_key: None,
             offline_script: None,
+            offline_habits: Vec::new(),
             plugins_path: PathBuf::from(".plugins"),
             working_directory: PathBuf::new(),
             system_message_file: PathBuf::from("foehn.md"),

@@ -14,6 +14,7 @@ pub mod budget;
 pub mod change;
 pub mod contract;
 pub mod envelope;
+pub mod example;
 pub mod keywords;
 pub mod lint;
 pub mod names;

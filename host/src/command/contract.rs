@@ -4,6 +4,7 @@ mod budget;
 mod change;
 mod lint;
 mod replay;
+mod trial;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -46,6 +47,12 @@ pub(crate) async fn run(setup: &Setup, command: ContractCommand) -> Result<ExitC
         ContractCommand::Check { snapshot, accept, json } => {
             let tools = Tools::load(setup).await?;
             let code = change::check(&tools.all, &path(setup, &snapshot), accept.as_deref(), json);
+            tools.close().await;
+            code
+        }
+        ContractCommand::Trial { plugin, json } => {
+            let tools = Tools::load(setup).await?;
+            let code = trial::trial(setup, &tools, plugin.as_deref(), json);
             tools.close().await;
             code
         }
