@@ -27,6 +27,7 @@ mod normalise;
 mod place;
 mod problems;
 mod schema;
+mod schema_nodes;
 mod strict_json;
 
 pub use coercion::Coercion;

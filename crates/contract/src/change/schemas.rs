@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Changes;
 use super::places::Place;
 use crate::keywords;
-use crate::place::push_key;
+use crate::place::joined;
 use crate::schema::{self, Kinds};
 
 /// Schemas that refer to themselves end here.
@@ -374,10 +374,4 @@ fn aliases(form: &[&Value], name: &str) -> Vec<String> {
 
 fn listed(options: &[&Value]) -> String {
     options.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
-fn joined(pointer: &str, key: &str) -> String {
-    let mut longer = pointer.to_owned();
-    push_key(&mut longer, key);
-    longer
 }
