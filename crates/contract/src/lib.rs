@@ -32,6 +32,7 @@ mod place;
 mod problems;
 mod quick;
 mod schema;
+mod schema_nodes;
 mod secret;
 mod strict_json;
 

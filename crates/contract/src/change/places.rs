@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::kinds::Kinds;
 use crate::schema::Shape;
+use crate::schema_nodes::of_place;
 
 pub(super) struct Place<'s> {
     pub(super) root: &'s Value,
@@ -14,13 +15,8 @@ pub(super) struct Place<'s> {
 impl<'s> Place<'s> {
     pub(super) fn new(root: &'s Value, nodes: &[&'s Value]) -> Self {
         let shape = Shape::of(root, nodes);
-        let mut all: Vec<&Map<String, Value>> = Vec::new();
-        for node in shape.forms(Kinds::ALL).chain([nodes]).flatten().filter_map(|node| node.as_object()) {
-            if !all.iter().any(|known| std::ptr::eq(*known, node)) {
-                all.push(node);
-            }
-        }
-        Self { root, shape, nodes: all }
+        let nodes = of_place(&shape, nodes);
+        Self { root, shape, nodes }
     }
 
     pub(super) fn kinds(&self) -> Kinds {

@@ -6,7 +6,7 @@ use super::Changes;
 use super::places::Place;
 use crate::keywords;
 use crate::kinds::Kinds;
-use crate::place::push_key;
+use crate::place::joined;
 use crate::schema;
 
 /// Schemas that refer to themselves end here.
@@ -375,10 +375,4 @@ fn aliases(form: &[&Value], name: &str) -> Vec<String> {
 
 fn listed(options: &[&Value]) -> String {
     options.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
-fn joined(pointer: &str, key: &str) -> String {
-    let mut longer = pointer.to_owned();
-    push_key(&mut longer, key);
-    longer
 }

@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 
 use super::words;
 use crate::kinds::Kinds;
-use crate::place::push_key;
+use crate::place::joined;
 use crate::schema::{self, Shape};
+use crate::schema_nodes::of_place;
 
 /// Arguments below this depth are not looked at; long before, `deep-nesting` has said what to do.
 const DEPTH: usize = 6;
@@ -100,8 +101,7 @@ impl<'s> Tool<'s> {
                 }
             }
             for key in &keys {
-                let mut below = at.to_owned();
-                push_key(&mut below, key);
+                let below = joined(at, key);
                 let required = schema::required(form, key);
                 let nodes = schema::property(form, key);
                 self.argument(&nodes, Place { at: below, name: key, required, depth, forms });
@@ -128,12 +128,7 @@ impl<'s> Tool<'s> {
     fn argument(&mut self, nodes: &[&'s Value], place: Place<'s>) {
         let Place { at, name, required, depth, forms } = place;
         let shape = Shape::of(self.root, nodes);
-        let mut all: Vec<&Map<String, Value>> = Vec::new();
-        for node in shape.forms(Kinds::ALL).chain([nodes]).flat_map(maps) {
-            if !all.iter().any(|known| std::ptr::eq(*known, node)) {
-                all.push(node);
-            }
-        }
+        let all = of_place(&shape, nodes);
         let is_tag =
             forms > 1 && all.iter().any(|node| node.contains_key("const") || node.contains_key("enum"));
         let kinds = shape.kinds();

@@ -9,6 +9,7 @@ use super::super::words::{folded, of_name, stem};
 use super::super::{Found, Rule, Severity, Tool};
 use crate::keywords;
 use crate::names::check_name;
+use crate::place::joined;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -282,7 +283,7 @@ fn arguments_differ_by_case(tool: &Tool<'_>, found: &mut Found) {
         for (index, key) in object.keys.iter().enumerate() {
             if let Some(twin) = object.keys[..index].iter().find(|other| folded(other) == folded(key)) {
                 found.add(
-                    &at(&object.at, key),
+                    &joined(&object.at, key),
                     format!("it differs from `{twin}` only by case or separators; rename one"),
                 );
             }
@@ -334,17 +335,11 @@ fn arguments_numbered(tool: &Tool<'_>, found: &mut Found) {
                 *count += 1;
                 if *count == 2 {
                     found.add(
-                        &at(&object.at, key),
+                        &joined(&object.at, key),
                         format!("`{start}` is numbered; make the arguments one list"),
                     );
                 }
             }
         }
     }
-}
-
-fn at(object: &str, key: &str) -> String {
-    let mut at = object.to_owned();
-    crate::place::push_key(&mut at, key);
-    at
 }
