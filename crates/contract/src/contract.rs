@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use foehn_protocol::{Problem, ToolSpec};
-use jsonschema::{Draft, Validator};
+use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
 use crate::coercion::Coercion;
@@ -154,8 +154,7 @@ impl Contract {
         if self.definition.parameters.get("type") != Some(&json!("object")) {
             return Err(ContractError::NotAnObject { tool: tool() });
         }
-        let validator = formats::asserted(jsonschema::options().with_draft(Draft::Draft202012))
-            .offline()
+        let validator = formats::asserted(jsonschema::options())
             .build(&self.definition.parameters)
             .map_err(|error| ContractError::Schema { tool: tool(), message: error.to_string() })?;
         let quick = Quick::of(self.annotated.as_ref().unwrap_or(&self.definition.parameters));
@@ -237,8 +236,9 @@ fn whole(schema: &Value) -> Value {
         Value::Object(root) => root.clone(),
         _ => Map::new(),
     };
-    root.remove("$schema");
-    root.remove("title");
+    // The order of what is left is the author's.
+    root.shift_remove("$schema");
+    root.shift_remove("title");
     root.entry("type").or_insert_with(|| json!("object"));
     if root.get("type") == Some(&json!("object")) {
         root.entry("properties").or_insert_with(|| json!({}));

@@ -212,7 +212,9 @@ fn integer(node: &Map<String, Value>, turn: u64) -> Value {
     let step = bound(node, "multipleOf", 0).filter(|step| *step > 1).unwrap_or(1);
     let up = (start + step - 1).div_euclid(step) * step;
     let first = if most.is_some_and(|most| up > most) { up - step } else { up };
-    let value = first + i128::from(turn) * step;
+    // Where there are not enough values, they come again.
+    let count = most.map_or(i128::MAX, |most| (most - first).div_euclid(step) + 1).max(1);
+    let value = first + i128::from(turn) % count * step;
     let number = i64::try_from(value).map(Value::from).or_else(|_| u64::try_from(value).map(Value::from));
     number.unwrap_or_else(|_| json!(1))
 }

@@ -6,7 +6,7 @@
 //! `time` takes hours and minutes, with seconds and an offset where there are any; `partial-time`, which schemas of a
 //! civil time say, takes the same without an offset.
 
-use jsonschema::ValidationOptions;
+use jsonschema::{Draft, ValidationOptions};
 
 /// A format, what it asks for, and a text that has it.
 pub(crate) struct Format {
@@ -55,6 +55,8 @@ pub(crate) fn is_known(format: &str) -> bool {
 /// Adds the formats that are ours to those of the validator.
 pub(crate) fn asserted(options: ValidationOptions<'_>) -> ValidationOptions<'_> {
     options
+        .with_draft(Draft::Draft202012)
+        .offline()
         .should_validate_formats(true)
         .with_format("time", is_time)
         .with_format("partial-time", is_partial_time)

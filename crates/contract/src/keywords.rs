@@ -29,7 +29,7 @@ pub(crate) fn strip(schema: &mut Value) {
 fn strip_below(schema: &mut Value, depth: usize) {
     match schema {
         Value::Object(node) => {
-            ALL.iter().for_each(|keyword| drop(node.remove(*keyword)));
+            ALL.iter().for_each(|keyword| drop(node.shift_remove(*keyword)));
             for (keyword, below) in node.iter_mut().filter(|(keyword, _)| !DATA.contains(&keyword.as_str())) {
                 if depth > DEPTH {
                     return;

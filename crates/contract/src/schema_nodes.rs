@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::schema::{Kinds, Shape};
+use crate::kinds::Kinds;
+use crate::schema::Shape;
 
 /// The nodes of a place, its own first: what it refers to and its alternatives say something about it too. Each once.
 pub(crate) fn of_place<'s>(shape: &Shape<'s>, own: &[&'s Value]) -> Vec<&'s Map<String, Value>> {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::super::tool::Argument;
 use super::super::words::says;
 use super::super::{Found, Rule, Severity, Tool};
+use crate::formats;
 use crate::kinds::Kinds;
 
 pub(super) const RULES: &[Rule] = &[
@@ -90,12 +91,7 @@ fn refuses(root: &Value, argument: &Argument<'_>, value: &Value) -> bool {
             schema[place] = definitions.clone();
         }
     }
-    jsonschema::options()
-        .with_draft(jsonschema::Draft::Draft202012)
-        .should_validate_formats(true)
-        .offline()
-        .build(&schema)
-        .is_ok_and(|validator| !validator.is_valid(value))
+    formats::asserted(jsonschema::options()).build(&schema).is_ok_and(|validator| !validator.is_valid(value))
 }
 
 fn format_without_example(tool: &Tool<'_>, found: &mut Found) {
