@@ -94,10 +94,10 @@ fn show_tells_each_value_and_where_it_came_from() {
     api_key "********" environment variable FOEHN_API_KEY
     base_url - default
     coercion "lenient" default
-    equal_calls_stop 5 default
-    equal_calls_warn 3 default
     contract.max_characters 8000 default
     contract.max_tokens - default
+    equal_calls_stop 5 default
+    equal_calls_warn 3 default
     log.file - default
     log.level "warn" default
     max_invalid_calls 2 default
