@@ -125,6 +125,41 @@ fn an_alias_makes_a_rename_safe() {
     ");
 }
 
+/// The argument `seats` of `find_rooms` was once called `capacity`, and keeps that name as an alias.
+#[test]
+fn a_renamed_argument_needs_an_alias_and_then_old_calls_still_work() {
+    let named_before = |name: &str| {
+        let world = World::with_plugins(&["rooms"]);
+        world.foehn(&["contract", "snapshot"]).expect_code(0);
+        world.write(&format!("work/{KEPT}"), kept(&world).replace("\"seats\"", &format!("\"{name}\"")));
+        world
+    };
+    let without_alias = named_before("people").foehn(&["contract", "check"]).expect_code(1);
+    insta::assert_snapshot!(told(&without_alias), @"
+    breaking  `find_rooms` at `/people`: it is gone; calls that give it are refused
+    safe      `find_rooms` at `/seats`: it is new and may be left out
+
+    breaking: 1, safe: 1
+    keep the old name as an alias, take the change back, or accept it with --accept REASON
+    ");
+    let world = named_before("capacity");
+    insta::assert_snapshot!(told(&world.foehn(&["contract", "check"]).expect_code(0)), @"
+    safe      `find_rooms` at `/capacity`: renamed to `seats`; the old name is an alias and still works
+
+    breaking: 0, safe: 1
+    ");
+
+    let old = r#"{"date":"2026-03-02","start_time":"09:30","capacity":12}"#;
+    let live = world.foehn(&["tools", "call", "find_rooms", old]).expect_code(0);
+    insta::assert_snapshot!(live.answer(), @r#"{"ok":true,"result":"maple: 20 seats, Projector, Whiteboard, VideoCall","notes":["`/capacity`: this argument is now called `seats`"]}"#);
+    let script = format!(
+        "[[turn]]\ncalls = [{{ name = \"find_rooms\", arguments = '{old}' }}]\n[[turn]]\ntext = \"done\"\n"
+    );
+    let world = world.script(&script);
+    world.foehn(&["run", "which rooms?"]).expect_code(0);
+    insta::assert_snapshot!(told(&world.foehn(&["contract", "replay"]).expect_code(0)), @"0 of 1 call would no longer be accepted");
+}
+
 #[test]
 fn a_damaged_snapshot_is_told_and_kept() {
     let world = World::with_plugins(&["scan"]).file(KEPT, "{\"version\": 1, \"tools\": [");

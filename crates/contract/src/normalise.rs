@@ -193,7 +193,9 @@ impl<'s> Normaliser<'s> {
             value.as_f64().is_none_or(|float| float.fract() != 0.0 || float.abs() < crate::kinds::EXACT_FLOAT)
         };
         if !fits && !ranges.is_empty() {
-            self.problems.add(|| problems::outside(place.pointer(), value, &widest(&ranges)));
+            let pointer = place.pointer();
+            let written = if value.is_f64() { self.as_written(&pointer) } else { None };
+            self.problems.add(|| problems::outside(pointer, value, written.as_deref(), &widest(&ranges)));
         }
     }
 

@@ -93,7 +93,11 @@ impl Problems {
     pub(crate) fn in_order(self) -> Vec<Problem> {
         let Self { kept: mut problems, mut more } = self;
         problems.sort_by(|left, right| left.path.cmp(&right.path).then_with(|| left.code.cmp(&right.code)));
-        problems.dedup();
+        // Of the range of an integer's type and the bounds of its schema, the first found says both ends.
+        problems.dedup_by(|other, first| {
+            other == first
+                || (other.path == first.path && other.code == first.code && other.code == code::OUT_OF_RANGE)
+        });
         // Of a value that is not among the listed ones, its type says nothing more.
         let listed: Vec<String> =
             problems.iter().filter(|one| one.code == code::NOT_IN_ENUM).map(|one| one.path.clone()).collect();
@@ -155,8 +159,11 @@ pub(crate) fn bad_schema(message: &str) -> Problem {
     }
 }
 
-pub(crate) fn outside(pointer: String, value: &Value, range: &Range) -> Problem {
-    let got = got(&pointer, value);
+/// An integer that does not fit; `written` is how the caller wrote it, where its digits got lost in `value`.
+pub(crate) fn outside(pointer: String, value: &Value, written: Option<&str>, range: &Range) -> Problem {
+    let shown = got(&pointer, value);
+    let is_masked = shown != value.to_string();
+    let got = written.filter(|_| !is_masked).map_or(shown, |written| cut::end(written, GOT_CHARACTERS));
     Problem {
         expected: Some(format!("an integer from {} to {}", range.from, range.to)),
         got: Some(got),

@@ -207,8 +207,9 @@ fn integers_keep_every_digit() {
             ),
             (
                 r#"{"id":18446744073709551616}"#,
-                "! /id out_of_range | expected: an integer from -9223372036854775808 to 18446744073709551615 | got: 1.8446744073709552e+19",
+                "! /id out_of_range | expected: an integer from -9223372036854775808 to 18446744073709551615 | got: 18446744073709551616",
             ),
+            (r#"{"small":-1}"#, "! /small out_of_range | expected: an integer from 0 to 255 | got: -1"),
             (r#"{"small":256}"#, "! /small out_of_range | expected: an integer from 0 to 255 | got: 256"),
             (r#"{"small":255,"ratio":0.1}"#, r#"= {"small":255,"ratio":0.1}"#),
             (r#"{"ratio":10.0}"#, r#"= {"ratio":10.0}"#),

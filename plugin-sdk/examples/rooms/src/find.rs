@@ -21,7 +21,7 @@ pub(crate) struct FindRoomsArgs {
     #[schemars(range(min = 15, max = 480))]
     duration_minutes: u16,
     /// Least number of seats, 1 to 20. Default: 1.
-    #[serde(default = "one")]
+    #[serde(default = "one", alias = "capacity")]
     #[schemars(range(min = 1, max = MOST_SEATS))]
     seats: u8,
     /// What has to be in the room. Default: nothing.
