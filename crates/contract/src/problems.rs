@@ -162,7 +162,8 @@ pub(crate) fn bad_schema(message: &str) -> Problem {
 /// An integer that does not fit; `written` is how the caller wrote it, where its digits got lost in `value`.
 pub(crate) fn outside(pointer: String, value: &Value, written: Option<&str>, range: &Range) -> Problem {
     let shown = got(&pointer, value);
-    let is_masked = shown != value.to_string();
+    let plain = value.to_string();
+    let is_masked = shown != plain;
     let got = written.filter(|_| !is_masked).map_or(shown, |written| cut::end(written, GOT_CHARACTERS));
     Problem {
         expected: Some(format!("an integer from {} to {}", range.from, range.to)),
