@@ -3,7 +3,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use foehn_provider::offline::{Habit, Shows};
 
 /// Host for LLM agents whose tools are native plugins.
 ///
@@ -61,6 +63,9 @@ pub(crate) enum Command {
     /// List tools, or call one as a model would
     #[command(subcommand)]
     Tools(ToolsCommand),
+    /// Lint, measure, keep and compare what tools promise to a model
+    #[command(subcommand)]
+    Contract(ContractCommand),
     /// Show the settings in force and where each comes from
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -111,6 +116,10 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) offline_script: Option<PathBuf>,
 
+    /// Bad habit of the stand-in, repeatable; a wrong name lists all
+    #[arg(long = "offline-habit", value_name = "NAME", value_parser = habit_names(), hide_possible_values = true)]
+    pub(crate) offline_habits: Vec<String>,
+
     /// Wait for whole answers instead of streaming them
     #[arg(long)]
     pub(crate) no_stream: bool,
@@ -118,6 +127,13 @@ pub(crate) struct ModelArgs {
     /// Most model calls of one prompt
     #[arg(long, value_name = "N")]
     pub(crate) max_tool_iterations: Option<u32>,
+}
+
+/// The habits with what each does, for completions and for the message about a wrong one. Those of a server are left
+/// out: between this stand-in and the host is no wire.
+fn habit_names() -> PossibleValuesParser {
+    let of_a_model = Habit::ALL.iter().filter(|habit| habit.shows() != Shows::Wire);
+    of_a_model.map(|habit| PossibleValue::new(habit.name()).help(habit.about())).collect::<Vec<_>>().into()
 }
 
 /// Which conversation goes on.
@@ -219,6 +235,85 @@ pub(crate) enum ToolsCommand {
         #[arg(long)]
         yes: bool,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ContractCommand {
+    /// Say what is wrong with the contracts of the tools; exit code 1 when anything of weight is
+    Lint {
+        /// Only the tools of this plugin
+        #[arg(long, value_name = "NAME")]
+        plugin: Option<String>,
+        /// One JSON object a line
+        #[arg(long, conflicts_with = "format")]
+        json: bool,
+        /// Another form of report
+        #[arg(long, value_name = "FORM")]
+        format: Option<LintFormat>,
+    },
+    /// Say why a rule of the lint is there, with a bad and a good example
+    Explain {
+        /// Id of the rule; without one all are listed
+        rule: Option<String>,
+    },
+    /// Say what the definitions of the agent's tools cost; exit code 1 beyond the configured limit
+    Budget {
+        #[command(flatten)]
+        snapshot: SnapshotFile,
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Keep the contracts of all tools in a file
+    Snapshot {
+        #[command(flatten)]
+        snapshot: SnapshotFile,
+        /// Accept all breaking changes, for a reason that the file keeps
+        #[arg(long, value_name = "REASON")]
+        accept: Option<String>,
+    },
+    /// Compare with the kept contracts; exit code 1 when a change breaks what others rely on
+    Check {
+        #[command(flatten)]
+        snapshot: SnapshotFile,
+        /// Accept all breaking changes, for a reason that the file keeps
+        #[arg(long, value_name = "REASON")]
+        accept: Option<String>,
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say which calls of stored sessions would no longer be accepted; nothing is executed
+    Replay {
+        /// Files of events that `run --json` printed [default: the stored sessions of this folder]
+        files: Vec<PathBuf>,
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what becomes of the calls of models with bad habits; nothing is executed
+    Trial {
+        /// Only the tools of this plugin
+        #[arg(long, value_name = "NAME")]
+        plugin: Option<String>,
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Where the contracts are kept.
+#[derive(Debug, Args)]
+pub(crate) struct SnapshotFile {
+    /// The file of the kept contracts
+    #[arg(long, value_name = "FILE", default_value = "contract.json")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum LintFormat {
+    /// SARIF 2.1.0, as code scanners read it
+    Sarif,
 }
 
 #[derive(Debug, Subcommand)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod chat;
 pub(crate) mod config;
+pub(crate) mod contract;
 pub(crate) mod doctor;
 pub(crate) mod plugins;
 pub(crate) mod run;

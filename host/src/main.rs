@@ -73,6 +73,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<u8> {
         Command::Tools(ToolsCommand::Call { name, arguments, yes }) => {
             command::tools::call(&plain()?, name, arguments, yes).await
         }
+        Command::Contract(command) => command::contract::run(&plain()?, command).await,
         Command::Config(ConfigCommand::Show { json }) => command::config::show(&plain()?, json),
         Command::Sessions { json } => command::sessions::list(&plain()?, json).await,
         Command::Undo(arguments) => command::undo::run(&plain()?, &arguments).await,

@@ -8,15 +8,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use foehn_config::settings::{Isolation as ConfiguredIsolation, PluginLimits, Trust as ConfiguredTrust};
+use foehn_config::settings::{
+    Coercion as ConfiguredCoercion, Isolation as ConfiguredIsolation, PluginLimits, Trust as ConfiguredTrust,
+};
 use foehn_config::{
     AgentSettings, DEFAULT_AGENT, Environment, ExposeSecret as _, Flag, Loaded, Origin, Request,
     SystemMessage,
 };
+use foehn_contract::Coercion;
 use foehn_engine::{AgentProfile, Limits};
 use foehn_plugin_host::{Isolation, PluginSet, PluginSettings, SandboxSettings, TrustMode};
 use foehn_policy::Rules;
 use foehn_ports::Model;
+use foehn_provider::offline::{Habit, Shows};
 use foehn_store::Store;
 use serde_json::Value;
 
@@ -114,6 +118,7 @@ impl Setup {
         model.temperature = agent.temperature;
         model.max_output_tokens = agent.max_output_tokens;
         model.script = settings.offline_script.as_ref().map(|path| self.loaded.folder.join(path));
+        model.habits = habits(settings)?;
         Ok(model)
     }
 
@@ -213,19 +218,28 @@ impl Setup {
                 (tool.clone(), rules)
             })
             .collect();
+        let tool_coercion = agent
+            .tools
+            .iter()
+            .filter_map(|(tool, section)| Some((tool.clone(), coercion(section.coercion?))))
+            .collect();
         Ok(AgentProfile {
             name: agent.name.clone(),
             system,
             rules,
             limits: Limits {
                 max_steps: agent.max_tool_iterations,
+                invalid_calls_per_tool: agent.max_invalid_calls,
+                equal_calls_warn: agent.equal_calls_warn,
+                equal_calls_stop: agent.equal_calls_stop,
                 call_timeout: Duration::from_secs(settings.timeout_seconds),
                 parallel: usize::try_from(settings.plugins.max_parallel).unwrap_or(usize::MAX),
                 ..Limits::default()
             },
+            coercion: coercion(agent.coercion),
+            tool_coercion,
             max_output_tokens: agent.max_output_tokens,
             temperature: agent.temperature,
-            ..AgentProfile::default()
         })
     }
 
@@ -273,10 +287,27 @@ fn append_plugin_words(system: &mut String, name: &str, instructions: &str, cons
     }
 }
 
+/// The configuration knows the stand-in's habits by name only.
+fn habits(settings: &foehn_config::Settings) -> Result<Vec<Habit>> {
+    let habit = |name: &String| {
+        let habit: Habit = name.parse().map_err(|error| usage(format!("offline_habits: {error}")))?;
+        if habit.shows() == Shows::Wire {
+            return Err(usage(format!(
+                "offline_habits: `{habit}` is a habit of a server, and the stand-in has none; write it into a script \
+                 for `foehn script-server`"
+            )));
+        }
+        Ok(habit)
+    };
+    settings.offline_habits.iter().map(habit).collect()
+}
+
 /// Where nobody has chosen a provider and a key of one is at hand, that one is meant; the first of the providers' table
-/// when there are several. A script is for the stand-in, whatever keys there are.
+/// when there are several. A script and habits are for the stand-in, whatever keys there are.
 fn choose_provider(loaded: &mut Loaded) {
-    if loaded.origins.contains_key("provider") || loaded.settings.offline_script.is_some() {
+    let settings = &loaded.settings;
+    let for_stand_in = settings.offline_script.is_some() || !settings.offline_habits.is_empty();
+    if loaded.origins.contains_key("provider") || for_stand_in {
         return;
     }
     let has_key =
@@ -288,6 +319,13 @@ fn choose_provider(loaded: &mut Loaded) {
     if let Some((provider, variable)) = chosen {
         loaded.settings.provider = provider.to_owned();
         loaded.origins.insert("provider".to_owned(), Origin::Variable(variable.to_owned()));
+    }
+}
+
+fn coercion(configured: ConfiguredCoercion) -> Coercion {
+    match configured {
+        ConfiguredCoercion::Lenient => Coercion::Lenient,
+        ConfiguredCoercion::Strict => Coercion::Strict,
     }
 }
 
@@ -311,6 +349,11 @@ fn flags(global: &Global, model: &ModelArgs) -> Vec<Flag> {
         ("--model", "model", model.model.clone()),
         ("--base-url", "base_url", model.base_url.clone()),
         ("--offline-script", "offline_script", path(&model.offline_script)),
+        (
+            "--offline-habit",
+            "offline_habits",
+            (!model.offline_habits.is_empty()).then(|| model.offline_habits.join(",")),
+        ),
         ("--no-stream", "streaming", model.no_stream.then(|| "false".to_owned())),
         (
             "--max-tool-iterations",

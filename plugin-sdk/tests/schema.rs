@@ -120,6 +120,7 @@ struct Switch;
 enum SwitchArgs {
     /// Turn it on.
     On {
+        /// How bright.
         level: u8,
     },
     Off,
@@ -127,7 +128,8 @@ enum SwitchArgs {
 
 impl Tool for Switch {
     const NAME: &'static str = "switch";
-    const DESCRIPTION: &'static str = "Switch.";
+    const DESCRIPTION: &'static str = "Switch the light on or off.";
+    const RISK: Risk = Risk::Write;
     type Args = SwitchArgs;
     type Out = ();
     type Config = ();
@@ -144,6 +146,59 @@ fn an_enum_is_an_object_as_well() {
     assert_eq!(plugin.manifest().tools[0].schema["type"], "object");
     assert_eq!(accepted(&plugin, "switch", r#"{"do":"off"}"#), Ok(json!({"do": "off"})));
     assert!(accepted(&plugin, "switch", r#"{"do":"off","level":1}"#).is_err());
+}
+
+struct Book;
+
+#[args]
+struct BookArgs {
+    /// When it begins.
+    #[serde(alias = "from")]
+    #[schemars(length(max = 5))]
+    start: String,
+    #[serde(default, alias = "duration", alias = "length")]
+    minutes: u16,
+    place: Place,
+}
+
+#[args]
+#[allow(dead_code)]
+#[serde(rename_all = "snake_case")]
+enum Place {
+    Room {
+        #[serde(alias = "id")]
+        number: u8,
+    },
+    #[serde(alias = "virtual")]
+    Online,
+}
+
+impl Tool for Book {
+    const NAME: &'static str = "book";
+    const DESCRIPTION: &'static str = "Book a room.";
+    type Args = BookArgs;
+    type Out = String;
+    type Config = ();
+
+    fn run(&self, args: BookArgs, _: &Cx<'_>) -> Result<String> {
+        Ok(format!("{} {} {:?}", args.start, args.minutes, args.place))
+    }
+}
+
+#[test]
+fn old_names_of_fields_are_in_the_schema() {
+    let plugin = Plugin::new("foehn-plugin-book", "1.0.0", "").tool(Book);
+    let schema = &plugin.manifest().tools[0].schema;
+    let aliases = |pointer: &str| schema.pointer(pointer).map(|property| property["x-foehn-aliases"].clone());
+    assert_eq!(aliases("/properties/start"), Some(json!(["from"])));
+    assert_eq!(aliases("/properties/minutes"), Some(json!(["duration", "length"])));
+    assert_eq!(aliases("/properties/place"), Some(json!(null)));
+    let forms = schema["properties"]["place"]["oneOf"].to_string();
+    assert_eq!(forms.matches("x-foehn-aliases").count(), 1, "{forms}");
+    assert_eq!(
+        accepted(&plugin, "book", r#"{"from":"09:30","length":5,"place":{"room":{"id":7}}}"#),
+        Ok(json!({"start": "09:30", "minutes": 5, "place": {"room": {"number": 7}}})),
+    );
 }
 
 #[track_caller]

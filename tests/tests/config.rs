@@ -93,12 +93,19 @@ fn show_tells_each_value_and_where_it_came_from() {
     SETTING VALUE FROM
     api_key "********" environment variable FOEHN_API_KEY
     base_url - default
+    coercion "lenient" default
+    contract.max_characters 8000 default
+    contract.max_tokens - default
+    equal_calls_stop 5 default
+    equal_calls_warn 3 default
     log.file - default
     log.level "warn" default
+    max_invalid_calls 2 default
     max_output_tokens - default
     max_retries 2 environment variable FOEHN_MAX_RETRIES
     max_tool_iterations 7 [ROOT]/work/foehn.toml:1
     model - default
+    offline_habits [] default
     offline_script - default
     plugins.grace_seconds 2 default
     plugins.idle_seconds 60 default

@@ -56,10 +56,10 @@ fn null_is_left_out_where_it_may_be_and_wrong_where_it_may_not() {
     ok "`a.txt`: 2 lines\n1|one\n2|two"
       note `/start_line`: null was taken as left out
     "#);
-    insta::assert_snapshot!(refused("read_file", r#"{"path":null}"#), @"
+    insta::assert_snapshot!(refused("read_file", r#"{"path":null}"#), @r#"
     invalid_arguments executed=false retryable=true: `read_file` was not run: its arguments have a problem, `wrong_type`.
-      /path wrong_type | expected: string | got: null
-    ");
+      /path wrong_type | expected: string | got: null | suggestion: it needs a value
+    "#);
     insta::assert_snapshot!(refused("read_file", "null"), @"
     invalid_arguments executed=false retryable=true: `read_file` was not run: its arguments have a problem, `missing_argument`.
       /path missing_argument | expected: string
@@ -86,7 +86,7 @@ fn what_can_mean_one_thing_only_is_read_and_noted() {
     "#);
     insta::assert_snapshot!(refused("read_file", r#"{"path":"a.txt","start_line":"two"}"#), @r#"
     invalid_arguments executed=false retryable=true: `read_file` was not run: its arguments have a problem, `wrong_type`.
-      /start_line wrong_type | expected: integer | got: "two"
+      /start_line wrong_type | expected: integer | got: "two" | suggestion: write it in digits without quotes, such as 6
     "#);
     insta::assert_snapshot!(refused("read_file", r#"{"path":"a.txt","start_line":0}"#), @"
     invalid_arguments executed=false retryable=true: `read_file` was not run: its arguments have a problem, `out_of_range`.
@@ -111,8 +111,9 @@ fn a_leaked_control_token_is_cleaned_only_to_an_exact_name() {
 #[test]
 fn an_old_name_still_calls_the_tool() {
     let world = World::with_plugins(&["upcalls"]);
-    let call = |name: &str| world.foehn(&["tools", "call", name]).expect_code(0).envelope();
-    assert_eq!(call("who_am_i"), call("whoami"));
+    let call = |name: &str| brief(&world.foehn(&["tools", "call", name]).expect_code(0).envelope());
+    let old = format!("{}\n  note the tool `who_am_i` is now called `whoami`", call("whoami"));
+    assert_eq!(call("who_am_i"), old);
 }
 
 /// A call whose arguments end in the middle never runs, whatever the finish says.
@@ -144,4 +145,31 @@ fn a_call_cut_by_the_output_limit_is_not_repaired() {
     check_cut("length");
     check_cut("stop");
     check_cut("tool_calls");
+}
+
+#[test]
+fn strict_refuses_what_lenient_reads_for_one_tool_or_all() {
+    let call = |config: &str, tool: &str, arguments: &str| {
+        let run = world().user_config(config).foehn(&["tools", "call", tool, arguments]);
+        brief(&run.envelope()).lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+    };
+    let arguments = r#"{"path":"a.txt","start_line":"2"}"#;
+    insta::assert_snapshot!(call("", "read_file", arguments), @r#"
+    ok "`a.txt`: lines 2 to 2 of 2, the last ones\n2|two"
+      note `/start_line`: text was read as an integer
+    "#);
+    let one = "[agents.default.tools.read_file]\ncoercion = \"strict\"\n";
+    insta::assert_snapshot!(call(one, "read_file", arguments), @r#"
+    invalid_arguments executed=false retryable=true: `read_file` was not run: its arguments have a problem, `wrong_type`.
+      /start_line wrong_type | expected: integer | got: "2" | suggestion: write it in digits without quotes, such as 6
+    "#);
+    let all_but_one = "coercion = \"strict\"\n[agents.default.tools.read_file]\ncoercion = \"lenient\"\n";
+    insta::assert_snapshot!(call(all_but_one, "read_file", arguments), @r#"
+    ok "`a.txt`: lines 2 to 2 of 2, the last ones\n2|two"
+      note `/start_line`: text was read as an integer
+    "#);
+    insta::assert_snapshot!(call(all_but_one, "scan", r#"{"limit":"5"}"#), @r#"
+    invalid_arguments executed=false retryable=true: `scan` was not run: its arguments have a problem, `wrong_type`.
+      /limit wrong_type | expected: integer | got: "5" | suggestion: write it in digits without quotes, such as 6
+    "#);
 }

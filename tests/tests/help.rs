@@ -9,7 +9,7 @@ fn help(arguments: &[&str]) -> String {
 
 #[test]
 fn the_whole() {
-    insta::assert_snapshot!(help(&["--help"]), @r#"
+    insta::assert_snapshot!(help(&["--help"]), @"
     Host for LLM agents whose tools are native plugins.
 
     Without a key or a configuration it runs on an offline stand-in that needs no network. Put a key
@@ -23,6 +23,7 @@ fn the_whole() {
       chat         Talk, line by line
       plugins      List, inspect and trust plugins
       tools        List tools, or call one as a model would
+      contract     Lint, measure, keep and compare what tools promise to a model
       config       Show the settings in force and where each comes from
       sessions     List the stored sessions of this folder
       doctor       Check this machine: sandbox, plugins, provider, folders
@@ -56,7 +57,7 @@ fn the_whole() {
       3    stopped by a limit
       4    a call was declined because nobody was there to approve it
       130  cancelled
-    "#);
+    ");
 }
 
 #[test]
@@ -74,6 +75,7 @@ fn run() {
           --model <NAME>             Model name [default: the provider's]
           --base-url <URL>           Address of the server, with or without /v1
           --offline-script <FILE>    Script of answers for the offline stand-in
+          --offline-habit <NAME>     Bad habit of the stand-in, repeatable; a wrong name lists all
           --no-stream                Wait for whole answers instead of streaming them
           --max-tool-iterations <N>  Most model calls of one prompt
           --session <ID>             Go on with this session

@@ -212,6 +212,7 @@ fn three_crashes_switch_it_off_and_say_so() {
     end #2 abort crashed executed="unknown": plugin `hostile` crashed (signal 6, SIGABRT) while running `abort`
     step 3
     answer "" calls=1
+    notice warning: `abort` was called 3 times in a row with equal arguments; at 5 the turn ends
     start #3 abort {} [abort] (risk: read-only runs)
     end #3 abort crashed executed="unknown": plugin `hostile` crashed (signal 6, SIGABRT) while running `abort`
     step 4

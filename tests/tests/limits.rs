@@ -31,10 +31,12 @@ fn the_same_failing_call_is_warned_about_and_then_stopped() {
     end #2 read_file failed executed=false: `missing` does not exist
     step 3
     answer "" calls=1
+    notice warning: `read_file` was called 3 times in a row with equal arguments; at 5 the turn ends
     start #3 read_file {"start_line":1,"path":"missing"} [read_file] (risk: read-only runs)
     end #3 read_file failed executed=false: `missing` does not exist
     step 4
     answer "" calls=1
+    notice warning: `read_file` was called 4 times in a row with equal arguments; at 5 the turn ends
     start #4 read_file {"path" :"missing", "start_line":1} [read_file] (risk: read-only runs)
     end #4 read_file failed executed=false: `missing` does not exist
     step 5
@@ -49,6 +51,43 @@ fn the_same_failing_call_is_warned_about_and_then_stopped() {
     ["this is equal call 3 in a row; do something else, at 5 the turn is stopped"]
     ["this is equal call 4 in a row; do something else, at 5 the turn is stopped"]
     null
+    "#);
+}
+
+#[test]
+fn the_operator_says_how_often_a_model_may_be_wrong() {
+    let script = r#"
+        [[turn]]
+        calls = [{ name = "read_file", arguments = '{"file":"a.txt"}' }]
+        [[turn]]
+        calls = [{ name = "read_file", arguments = '{"path":"missing"}' }]
+        [[turn]]
+        always = true
+        calls = [{ name = "read_file", arguments = '{"path":"missing","start_line":null}' }]
+    "#;
+    let limits = "max_invalid_calls = 1\n[agents.default]\nequal_calls_warn = 2\nequal_calls_stop = 3\n";
+    let world = World::new().script(script).user_config(limits);
+    let run = world.foehn(&["run", "--json", "read it"]).expect_code(3);
+    insta::assert_snapshot!(run.outline(), @r#"
+    session default offline/script tools=8 stand_in
+    turn 1 "read it"
+    step 1
+    answer "" calls=1
+    notice warning: `read_file` was called with invalid arguments; one more ends the turn
+    end #1 read_file invalid_arguments executed=false: `read_file` was not run: its arguments have 2 problems. This was invalid call 1 in a row: do not call it again, say what you need and ask the user.
+    step 2
+    answer "" calls=1
+    start #2 read_file {"path":"missing","start_line":1} [read_file] (risk: read-only runs)
+    end #2 read_file failed executed=false: `missing` does not exist
+    step 3
+    answer "" calls=1
+    notice warning: `read_file` was called 2 times in a row with equal arguments; at 3 the turn ends
+    start #3 read_file {"path":"missing","start_line":1} [read_file] (risk: read-only runs)
+    end #3 read_file failed executed=false: `missing` does not exist
+    step 4
+    answer "" calls=1
+    end #4 read_file budget_exhausted executed=false: Not run: `read_file` was called 3 times in a row with equal arguments. The turn ends here.
+    done limit "" steps=4 calls=4 (`read_file` was called 3 times in a row with equal arguments)
     "#);
 }
 
@@ -133,6 +172,7 @@ fn a_model_that_cannot_hold_the_schema_is_stopped() {
     end #1 read_file invalid_arguments executed=false: `read_file` was not run: its arguments have 2 problems.
     step 2
     answer "" calls=1
+    notice warning: `read_file` was called with invalid arguments 2 times in a row; one more ends the turn
     end #2 read_file invalid_arguments executed=false: `read_file` was not run: its arguments have 2 problems. This was invalid call 2 in a row: do not call it again, say what you need and ask the user.
     step 3
     answer "" calls=1

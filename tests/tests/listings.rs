@@ -40,7 +40,7 @@ fn a_plugin_tells_what_it_declares() {
     tool       run_shell (execute)
                Run a command line. Each call is a new shell without input or terminal: a cd or variable does not last. Answers with exit code and output (stdout and stderr).
                may touch {"files":"write","network":"none","programs":true,"secrets":false,"ask_user":false,"complete":false}
-               arguments {"type":"object","additionalProperties":false,"properties":{"command":{"type":"string","description":"Command line for /bin/sh."},"working_directory":{"type":"string","description":"Folder to run in, of the workspace; the workspace itself if left out.","default":"."},"timeout_seconds":{"type":["integer","null"],"format":"uint64","minimum":1,"description":"Seconds until it is stopped; 120 if left out, at most 600."}},"required":["command"]}
+               arguments {"type":"object","additionalProperties":false,"properties":{"command":{"type":"string","description":"Command line for /bin/sh.","maxLength":131071},"working_directory":{"type":"string","description":"Folder to run in, of the workspace; the workspace itself if left out.","maxLength":4096,"default":"."},"timeout_seconds":{"type":["integer","null"],"format":"uint64","minimum":1,"description":"Seconds until it is stopped; 120 if left out, at most 600.","maximum":86400}},"required":["command"]}
     "#);
     let run = world.foehn(&["plugins", "inspect", "shel"]).expect_code(1);
     insta::assert_snapshot!(run.talk(), @"error: there is no plugin `shel` in [ROOT]/plugins; it holds: dotnet, file-rw, scan, shell");

@@ -91,13 +91,22 @@ fn a_whole_answer_is_read_too() {
 #[test]
 fn calls_are_told_apart_whatever_their_index_or_id() {
     for habits in [
-        "same_index",
+        "args_object",
+        "missing_id",
+        "missing_type",
+        "repeat_name",
+        "late_name",
         "missing_index",
         "index_from_one",
-        "missing_id",
+        "huge_index",
+        "same_index",
+        "null_calls",
+        "empty_usage",
         "finish_stop",
+        "finish_unknown",
+        "noise",
+        "carriage_returns",
         "no_done",
-        "args_object",
     ] {
         check_two_reads(&format!("habits = [\"{habits}\"]"), &[]);
     }

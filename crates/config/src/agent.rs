@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
 use crate::layer::path_of;
-use crate::settings::{Agent, ToolSection};
+use crate::settings::{Agent, Coercion, ToolSection};
 use crate::{ConfigError, DEFAULT_AGENT, Environment, Loaded, Secret, Text, load};
 
 /// What holds for one agent.
@@ -21,6 +21,10 @@ pub struct AgentSettings {
     /// `None`: the tools of all plugins.
     pub enabled_tools: Option<Vec<String>>,
     pub max_tool_iterations: u32,
+    pub max_invalid_calls: u32,
+    pub equal_calls_warn: u32,
+    pub equal_calls_stop: u32,
+    pub coercion: Coercion,
     pub temperature: Option<f64>,
     pub max_output_tokens: Option<u64>,
     pub tools: BTreeMap<String, ToolSection>,
@@ -77,6 +81,10 @@ impl Loaded {
             system_message,
             enabled_tools: agent.enabled_tools.clone(),
             max_tool_iterations: agent.max_tool_iterations.unwrap_or(settings.max_tool_iterations),
+            max_invalid_calls: agent.max_invalid_calls.unwrap_or(settings.max_invalid_calls),
+            equal_calls_warn: agent.equal_calls_warn.unwrap_or(settings.equal_calls_warn),
+            equal_calls_stop: agent.equal_calls_stop.unwrap_or(settings.equal_calls_stop),
+            coercion: agent.coercion.unwrap_or(settings.coercion),
             temperature: agent.temperature.or(settings.temperature),
             max_output_tokens: agent.max_output_tokens.or(settings.max_output_tokens),
             tools: agent.tools.clone(),

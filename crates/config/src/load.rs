@@ -180,7 +180,7 @@ fn command(mut keys: Vec<String>, text: &str, origin: Origin) -> Result<Layer, S
 
 /// Lists are written with commas. What only a plugin understands is read as JSON where it is JSON.
 fn value(keys: &[String], text: &str) -> ValueKind {
-    const LISTS: &[&str] = &["trusted_folders", "enabled_tools", "allow", "deny"];
+    const LISTS: &[&str] = &["trusted_folders", "offline_habits", "enabled_tools", "allow", "deny"];
     let last = keys.last().map(String::as_str).unwrap_or_default();
     let is_permission = matches!(last, "allow" | "deny");
     let is_sandbox_folder = keys.len() == 2 && keys[0] == "sandbox" && matches!(last, "read" | "write");
@@ -241,6 +241,10 @@ fn validate(settings: &Settings, origins: &BTreeMap<String, Origin>) -> Result<(
         Some(0) => wrong(key, "is 0; it has to be at least 1"),
         _ => Ok(()),
     };
+    let at_least_two = |key: String, value: Option<u32>| match value {
+        Some(0 | 1) => wrong(key, "has to be at least 2: a single call equals no other"),
+        _ => Ok(()),
+    };
     let temperature = |key: String, value: Option<f64>| match value {
         Some(value) if !(0.0..=2.0).contains(&value) => wrong(key, "has to be from 0 to 2"),
         _ => Ok(()),
@@ -257,6 +261,8 @@ fn validate(settings: &Settings, origins: &BTreeMap<String, Origin>) -> Result<(
         return wrong("trusted_folders".to_owned(), "holds a relative path; write it from `/` or `~/`");
     }
     at_least_one("max_tool_iterations".to_owned(), Some(settings.max_tool_iterations.into()))?;
+    at_least_two("equal_calls_warn".to_owned(), Some(settings.equal_calls_warn))?;
+    at_least_two("equal_calls_stop".to_owned(), Some(settings.equal_calls_stop))?;
     at_least_one("timeout_seconds".to_owned(), Some(settings.timeout_seconds))?;
     at_least_one("max_output_tokens".to_owned(), settings.max_output_tokens)?;
     temperature("temperature".to_owned(), settings.temperature)?;
@@ -278,6 +284,8 @@ fn validate(settings: &Settings, origins: &BTreeMap<String, Origin>) -> Result<(
     for (name, agent) in &settings.agents {
         let key = |last: &str| path_of(&["agents", name.as_str(), last]);
         at_least_one(key("max_tool_iterations"), agent.max_tool_iterations.map(u64::from))?;
+        at_least_two(key("equal_calls_warn"), agent.equal_calls_warn)?;
+        at_least_two(key("equal_calls_stop"), agent.equal_calls_stop)?;
         at_least_one(key("max_output_tokens"), agent.max_output_tokens)?;
         temperature(key("temperature"), agent.temperature)?;
         address(key("base_url"), agent.base_url.as_ref().and_then(crate::Text::plain))?;

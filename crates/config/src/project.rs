@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use config::{Value, ValueKind};
 
 use crate::layer::{Layer, Origin, path_of, reference};
-use crate::settings::Settings;
+use crate::settings::{Coercion, Settings};
 use crate::{ConfigError, Environment};
 
 /// One key that a project may not set so.
@@ -111,6 +111,10 @@ fn refuse(keys: &[&str], value: &Value, own: &Settings, user_layer: Option<&Laye
             let widens = items(value).any(|tool| !enabled.iter().any(|known| known == tool));
             widens.then_some("it enables tools that you did not")
         }
+        ["coercion"] | ["agents", _, "coercion"] | ["agents", _, "tools", _, "coercion"] => {
+            let loosens = text(value) != Some("strict") && is_strict(keys, own);
+            loosens.then_some("a project may not accept more from a model than you do")
+        }
         ["agents", _, "tools", _, "allow"] => Some("only you give permissions"),
         ["agents", name, "tools", tool, "deny"] => {
             let denied = &own_agent(name)?.tools.get(*tool)?.deny;
@@ -173,6 +177,14 @@ fn is_inside(path: &str) -> bool {
 
 /// Whether the address can only be this machine: an exact host, so that `localhost.example.com` and
 /// `localhost@example.com` are not taken for it.
+/// Whether what the user set makes the place of a `coercion` strict.
+fn is_strict(keys: &[&str], own: &Settings) -> bool {
+    let agent = keys.get(1).and_then(|name| own.agents.get(*name));
+    let tool = keys.get(3).and_then(|tool| agent?.tools.get(*tool)?.coercion);
+    let coercion = tool.or_else(|| agent?.coercion).unwrap_or(own.coercion);
+    coercion == Coercion::Strict
+}
+
 fn is_loopback(url: &str) -> bool {
     let Some((_, rest)) = url.split_once("://") else { return false };
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();

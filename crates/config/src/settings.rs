@@ -24,6 +24,8 @@ pub struct Settings {
     pub api_key: Option<Secret>,
     /// What the offline stand-in plays. Default: its demonstration.
     pub offline_script: Option<PathBuf>,
+    /// Bad habits of the offline stand-in, by name. Default: none.
+    pub offline_habits: Vec<String>,
     /// Default `.plugins`.
     pub plugins_path: PathBuf,
     /// Where tools work. Empty, the default: the current folder.
@@ -32,6 +34,14 @@ pub struct Settings {
     pub system_message_file: PathBuf,
     /// Model calls per prompt. Default 30.
     pub max_tool_iterations: u32,
+    /// Invalid calls of one tool in a row that a model may correct; one more ends the turn. Default 2.
+    pub max_invalid_calls: u32,
+    /// From this many equal calls in a row on, the model is warned. Default 3.
+    pub equal_calls_warn: u32,
+    /// At this many equal calls in a row, the turn ends. Default 5.
+    pub equal_calls_stop: u32,
+    /// How arguments are taken that are nearly right. Default `lenient`.
+    pub coercion: Coercion,
     /// How long a tool call may take, and a model may stay silent. Default 120.
     pub timeout_seconds: u64,
     /// Further tries after a failed request to a model. Default 3.
@@ -48,6 +58,7 @@ pub struct Settings {
     pub sandbox: Sandbox,
     pub log: Log,
     pub store: Store,
+    pub contract: Contract,
     /// `[agents.NAME]`
     pub agents: BTreeMap<AgentName, Agent>,
 }
@@ -60,10 +71,15 @@ impl Default for Settings {
             base_url: None,
             api_key: None,
             offline_script: None,
+            offline_habits: Vec::new(),
             plugins_path: PathBuf::from(".plugins"),
             working_directory: PathBuf::new(),
             system_message_file: PathBuf::from("foehn.md"),
             max_tool_iterations: 30,
+            max_invalid_calls: 2,
+            equal_calls_warn: 3,
+            equal_calls_stop: 5,
+            coercion: Coercion::Lenient,
             timeout_seconds: 120,
             max_retries: 3,
             streaming: true,
@@ -74,6 +90,7 @@ impl Default for Settings {
             sandbox: Sandbox::default(),
             log: Log::default(),
             store: Store::default(),
+            contract: Contract::default(),
             agents: BTreeMap::new(),
         }
     }
@@ -107,6 +124,16 @@ impl Default for Plugins {
             max_parallel: 4,
             each: BTreeMap::new(),
         }
+    }
+}
+
+words! {
+    /// What happens to arguments of a call that are not what the tool's schema asks for.
+    Coercion {
+        /// What can mean one thing only is read as that, with a note to the model.
+        Lenient = "lenient",
+        /// They are refused.
+        Strict = "strict",
     }
 }
 
@@ -237,6 +264,22 @@ pub struct Store {
     pub path: Option<PathBuf>,
 }
 
+/// `[contract]`: what the definitions of an agent's tools may cost with each request.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
+pub struct Contract {
+    /// Default 8000.
+    pub max_characters: u64,
+    /// Default: no limit.
+    pub max_tokens: Option<u64>,
+}
+
+impl Default for Contract {
+    fn default() -> Self {
+        Self { max_characters: 8_000, max_tokens: None }
+    }
+}
+
 /// `[agents.NAME]`: what is not set here is as at the top.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
@@ -252,13 +295,17 @@ pub struct Agent {
     /// Default: the tools of all plugins.
     pub enabled_tools: Option<Vec<String>>,
     pub max_tool_iterations: Option<u32>,
+    pub max_invalid_calls: Option<u32>,
+    pub equal_calls_warn: Option<u32>,
+    pub equal_calls_stop: Option<u32>,
+    pub coercion: Option<Coercion>,
     pub temperature: Option<f64>,
     pub max_output_tokens: Option<u64>,
     /// `[agents.NAME.tools.TOOL]`
     pub tools: BTreeMap<String, ToolSection>,
 }
 
-/// `[agents.NAME.tools.TOOL]`: permissions for the host, everything else for the plugin.
+/// `[agents.NAME.tools.TOOL]`: permissions and coercion for the host, everything else for the plugin.
 #[derive(Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
 pub struct ToolSection {
@@ -268,6 +315,9 @@ pub struct ToolSection {
     /// Operations that are refused without a question.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
+    /// Default: the agent's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coercion: Option<Coercion>,
     #[serde(flatten)]
     pub config: serde_json::Map<String, serde_json::Value>,
 }
@@ -279,6 +329,7 @@ impl fmt::Debug for ToolSection {
             .debug_struct("ToolSection")
             .field("allow", &self.allow)
             .field("deny", &self.deny)
+            .field("coercion", &self.coercion)
             .field("config", &self.config.keys().collect::<Vec<_>>())
             .finish()
     }

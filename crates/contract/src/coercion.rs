@@ -1,13 +1,23 @@
-//! The whole coercion policy: what is accepted although it is not what the schema asks for.
+//! The whole coercion policy: what is accepted although it is not what the schema asks for, and what is not.
 //!
-//! One row per reading. A value of a kind that the place already takes is never touched. Otherwise every row whose
-//! wanted kind the place takes gives its reading; exactly one reading is used, with a note that the model sees; none
-//! or two different ones leave the value as it is, and the validator refuses it.
+//! One table with one row per reading, each with an example that runs as a test, and rows for what is refused on
+//! purpose. A value that the place takes is never touched. Otherwise every row that knows the kind which the place
+//! takes gives its reading; exactly one reading is used, with a note that the model sees. Two different ones are told
+//! to the model, none leaves the value as it is, and the validator refuses it.
+//!
+//! Not in the table: an argument under a name it had before. That is a promise of the author and holds in
+//! [`Coercion::Strict`], too.
+
+mod table;
+mod text;
+mod times;
 
 use serde_json::Value;
 
-use crate::schema::{Kinds, Shape};
-use crate::strict_json;
+use crate::kinds::Kinds;
+use crate::schema::Shape;
+
+pub(crate) use table::NULL_IS_ABSENT;
 
 /// How forgiving a contract is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,137 +29,111 @@ pub enum Coercion {
     Strict,
 }
 
-struct Row {
+/// One line of the policy, with an example.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Kebab-case and stable.
+    pub id: &'static str,
+    /// What the place asks for.
+    pub wanted: &'static str,
+    /// JSON schema of the place in the example.
+    pub schema: &'static str,
+    /// Whether the place must be filled.
+    pub required: bool,
+    /// What the model sends, as JSON.
+    pub given: &'static str,
+    pub answer: Answer,
+    reading: Option<Reading>,
+}
+
+/// What comes of the example of a row. [`Coercion::Strict`] refuses those that are accepted, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Accepted {
+        /// What runs, as JSON; `None`: the argument is left out.
+        runs: Option<&'static str>,
+        /// What the model reads beside the result.
+        note: &'static str,
+    },
+    Refused {
+        /// Code of the problem.
+        code: &'static str,
+        /// What the problem says was expected.
+        expected: &'static str,
+        /// What to do instead.
+        suggestion: Option<&'static str>,
+    },
+}
+
+/// How a value of some kind is read where none of that kind goes.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    given: Kinds,
     wanted: Kinds,
-    read: fn(&str) -> Option<Value>,
-    note: &'static str,
+    read: fn(&Given<'_>) -> Option<Value>,
 }
 
-/// Readings of a string where the schema takes no string.
-const READINGS: [Row; 5] = [
-    Row { wanted: Kinds::ARRAY, read: array_text, note: "JSON text was read as an array" },
-    Row { wanted: Kinds::OBJECT, read: object_text, note: "JSON text was read as an object" },
-    Row { wanted: Kinds::INTEGER, read: integer_text, note: "text was read as an integer" },
-    Row { wanted: Kinds::NUMBER, read: number_text, note: "text was read as a number" },
-    Row { wanted: Kinds::BOOLEAN, read: boolean_text, note: "text was read as true or false" },
-];
-
-/// Said when `null` stands for an argument that may be left out but not be null.
-pub(crate) const NULL_IS_ABSENT: &str = "null was taken as left out";
-
-/// Said when an integer was written with a fraction of zero or an exponent.
-pub(crate) const WHOLE_FLOAT: &str = "was read as the integer";
-
-const OTHER_CASE: &str = "the listed value in its own case was used";
-
-/// The one thing a value can mean at a place, and the note that says so.
-pub(crate) fn read(value: &Value, shape: &Shape<'_>) -> Option<(Value, &'static str)> {
-    let Value::String(text) = value else { return None };
-    let kinds = shape.kinds();
-    if kinds.has(Kinds::STRING) {
-        return listed_in_other_case(text, shape).map(|listed| (listed, OTHER_CASE));
-    }
-    let mut readings = READINGS
-        .iter()
-        .filter(|row| kinds.has(row.wanted))
-        .filter_map(|row| (row.read)(text).map(|reading| (reading, row.note)));
-    let first = readings.next()?;
-    readings.all(|(other, _)| other == first.0).then_some(first)
+/// What a reading sees.
+pub(crate) struct Given<'a> {
+    pub(crate) value: &'a Value,
+    pub(crate) root: &'a Value,
+    pub(crate) shape: &'a Shape<'a>,
+    /// The characters of a number that JSON values cannot keep.
+    pub(crate) as_written: &'a dyn Fn() -> Option<String>,
 }
 
-fn listed_in_other_case(text: &str, shape: &Shape<'_>) -> Option<Value> {
-    let listed = shape.listed_strings()?;
-    if listed.contains(&text) {
-        return None;
-    }
-    let lower = text.to_lowercase();
-    let mut same = listed.into_iter().filter(|option| option.to_lowercase() == lower);
-    let first = same.next()?;
-    same.all(|other| other == first).then(|| Value::from(first))
+/// The whole policy, for people and for documents that must agree with it.
+pub fn coercion_table() -> &'static [Row] {
+    &table::ROWS
 }
 
-fn array_text(text: &str) -> Option<Value> {
-    json_text(text).filter(Value::is_array)
+/// What came of a value that may not be what its place takes.
+pub(crate) enum Read {
+    /// It stays as it is.
+    Untouched,
+    /// It means this, and the note says so.
+    As(Value, &'static str),
+    /// It can mean different things.
+    Ambiguous(Vec<Value>),
 }
 
-fn object_text(text: &str) -> Option<Value> {
-    json_text(text).filter(Value::is_object)
-}
-
-/// One parse, never a second one inside; a key given twice has two readings.
-fn json_text(text: &str) -> Option<Value> {
-    let trimmed = text.trim_start();
-    if !(trimmed.starts_with('[') || trimmed.starts_with('{')) {
-        return None;
-    }
-    strict_json::parse(text).ok().filter(|parsed| parsed.duplicates.is_empty()).map(|parsed| parsed.value)
-}
-
-/// Decimal digits as JSON writes them: `007` may be an identifier, `1e3` a typing error, so neither is read.
-fn integer_text(text: &str) -> Option<Value> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
-    let leading_zero = digits.len() > 1 && digits.starts_with('0');
-    if digits.is_empty() || !plain || leading_zero || text == "-0" {
-        return None;
-    }
-    text.parse::<i64>().map(Value::from).or_else(|_| text.parse::<u64>().map(Value::from)).ok()
-}
-
-fn number_text(text: &str) -> Option<Value> {
-    if let Some(integer) = integer_text(text) {
-        return Some(integer);
-    }
-    let starts_as_number = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
-    if !starts_as_number || text.ends_with(char::is_whitespace) {
-        return None;
-    }
-    strict_json::parse(text).ok().map(|parsed| parsed.value).filter(Value::is_f64)
-}
-
-fn boolean_text(text: &str) -> Option<Value> {
-    if text.eq_ignore_ascii_case("true") {
-        Some(Value::Bool(true))
-    } else if text.eq_ignore_ascii_case("false") {
-        Some(Value::Bool(false))
-    } else {
-        None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn one_reading_or_none() {
-        let check = |schema: Value, given: &str, expected: Option<Value>| {
-            let shape = Shape::of(&schema, &[&schema]);
-            let actual = read(&json!(given), &shape).map(|(value, _)| value);
-            assert_eq!(actual, expected, "{given} for {schema}");
+pub(crate) fn read(given: &Given<'_>) -> Read {
+    let taken = given.shape.kinds();
+    let kind = Kinds::of(given.value);
+    if taken.has(kind) {
+        return match given.value {
+            Value::String(text) => respelt(text, given.shape),
+            _ => Read::Untouched,
         };
-        check(json!({"type": "integer"}), "6", Some(json!(6)));
-        check(json!({"type": "integer"}), "-12", Some(json!(-12)));
-        check(json!({"type": "integer"}), "4611686018427387905", Some(json!(4_611_686_018_427_387_905_u64)));
-        check(json!({"type": "integer"}), "18446744073709551616", None);
-        check(json!({"type": "integer"}), "007", None);
-        check(json!({"type": "integer"}), "6.0", None);
-        check(json!({"type": "integer"}), " 6", None);
-        check(json!({"type": "number"}), "6", Some(json!(6)));
-        check(json!({"type": "number"}), "6.5", Some(json!(6.5)));
-        check(json!({"type": ["integer", "string"]}), "6", None);
-        check(json!({"type": ["integer", "boolean"]}), "true", Some(json!(true)));
-        check(json!({"type": "boolean"}), "False", Some(json!(false)));
-        check(json!({"type": "boolean"}), "yes", None);
-        check(json!({"type": "array"}), "[\"a\"]", Some(json!(["a"])));
-        check(json!({"type": "array"}), "{\"a\":1}", None);
-        check(json!({"type": "object"}), "{\"a\":1,\"a\":2}", None);
-        check(json!({"type": "string"}), "[\"x\"]", None);
-        check(json!({"enum": ["Read", "write"]}), "read", Some(json!("Read")));
-        check(json!({"type": "string", "enum": ["Text", "hex"]}), "text", Some(json!("Text")));
-        check(json!({"enum": ["a", "A"]}), "Á", None);
-        check(json!({"oneOf": [{"const": "ab"}, {"const": "AB"}]}), "Ab", None);
+    }
+    let mut readings: Vec<(Value, &'static str)> = Vec::new();
+    for row in &table::ROWS {
+        let (Some(reading), Answer::Accepted { note, .. }) = (row.reading, row.answer) else { continue };
+        if reading.given.has(kind)
+            && taken.has(reading.wanted)
+            && let Some(value) = (reading.read)(given)
+            && readings.iter().all(|(other, _)| *other != value)
+        {
+            readings.push((value, note));
+        }
+    }
+    match readings.pop() {
+        None => Read::Untouched,
+        Some((value, note)) if readings.is_empty() => Read::As(value, note),
+        Some(last) => Read::Ambiguous(readings.into_iter().chain([last]).map(|(value, _)| value).collect()),
+    }
+}
+
+/// A text in another spelling than the place lists or formats.
+fn respelt(text: &str, shape: &Shape<'_>) -> Read {
+    if let Some(listed) = shape.listed_strings() {
+        return match text::listed_in_other_case(text, &listed) {
+            Some(option) => Read::As(Value::from(option), table::OTHER_CASE),
+            None => Read::Untouched,
+        };
+    }
+    match times::respelt(text, shape) {
+        Some((time, note)) => Read::As(Value::from(time), note),
+        None => Read::Untouched,
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::place::push_key;
+use crate::place::joined;
 use crate::schema::{self, Shape};
 
 /// Adds missing properties that have a default other than null, at any depth; answers with the pointers of what was
@@ -65,10 +65,4 @@ fn place(
         }
         _ => {}
     }
-}
-
-fn joined(pointer: &str, key: &str) -> String {
-    let mut longer = pointer.to_owned();
-    push_key(&mut longer, key);
-    longer
 }

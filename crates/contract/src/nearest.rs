@@ -3,6 +3,9 @@
 /// Below this, a suggestion misleads more often than it helps.
 const LIKELY: f64 = 0.65;
 
+/// Nobody means a name by a longer one, and to compare it would cost its length times theirs.
+const LONGEST: usize = 256;
+
 /// The nearest known name, if one is near enough.
 pub(crate) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     nearest_few(wrong, known, 1).pop()
@@ -14,6 +17,9 @@ pub(crate) fn nearest_few<'a>(
     known: impl IntoIterator<Item = &'a str>,
     count: usize,
 ) -> Vec<&'a str> {
+    if wrong.len() > LONGEST {
+        return Vec::new();
+    }
     let mut scored: Vec<(f64, &str)> = known
         .into_iter()
         .map(|name| (likeness(wrong, name), name))

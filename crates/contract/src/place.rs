@@ -52,6 +52,13 @@ pub(crate) fn push_key(pointer: &mut String, key: &str) {
     }
 }
 
+/// The pointer one key further down.
+pub(crate) fn joined(pointer: &str, key: &str) -> String {
+    let mut longer = pointer.to_owned();
+    push_key(&mut longer, key);
+    longer
+}
+
 /// How a person reads a pointer.
 pub(crate) fn in_words(pointer: &str) -> String {
     if pointer.is_empty() { "the arguments".to_owned() } else { format!("`{pointer}`") }

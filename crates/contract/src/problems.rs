@@ -1,27 +1,27 @@
-//! Turns what the validator found into problems a model can act on: where, what was expected, what was given, and
-//! what it most likely meant.
+//! The problems of a call, as a model can act on them: where, what was expected, what was given, and what it most
+//! likely meant. However large the arguments, the list and each text in it stay short, and no secret is repeated.
 
 use foehn_protocol::Problem;
-use jsonschema::ValidationError;
-use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
 
 use crate::cut;
-use crate::nearest::nearest;
-use crate::place::push_key;
-use crate::schema::{self, Range};
+use crate::kinds::Range;
+use crate::secret;
 
 /// How much of a wrong value is shown.
 const GOT_CHARACTERS: usize = 80;
 
 /// How much of a list of options is shown.
-const EXPECTED_CHARACTERS: usize = 400;
+pub(crate) const EXPECTED_CHARACTERS: usize = 400;
 
 /// Keys come from the caller and may be of any length.
 const PATH_CHARACTERS: usize = 200;
 
 /// How many problems one answer lists.
 const LISTED: usize = 20;
+
+/// How many are looked at to choose those; what follows is only counted.
+const KEPT: usize = 200;
 
 /// The codes of problems, each written once.
 pub(crate) mod code {
@@ -41,19 +41,80 @@ pub(crate) mod code {
     pub(crate) const WRONG_TYPE: &str = "wrong_type";
 }
 
-/// Sorted by place, each once, and bounded.
-pub(crate) fn in_order(mut problems: Vec<Problem>) -> Vec<Problem> {
-    problems.sort_by(|left, right| left.path.cmp(&right.path).then_with(|| left.code.cmp(&right.code)));
-    problems.dedup();
-    if problems.len() > LISTED {
-        let more = problems.len() - LISTED;
-        problems.truncate(LISTED);
-        problems.push(Problem {
-            expected: Some(format!("{more} more problems are not listed")),
-            ..problem(String::new(), code::MORE)
-        });
+/// What to do about a value of the wrong type.
+pub(crate) mod hint {
+    pub(crate) const AS_TEXT: &str = "send it as text, in quotes";
+    pub(crate) const BOOLEAN: &str = "write true or false, without quotes";
+    pub(crate) const DIGITS: &str = "write it in digits without quotes, such as 6";
+    pub(crate) const LISTED_TEXT: &str = "write one of them, in quotes";
+    pub(crate) const NULL: &str = "it needs a value";
+    pub(crate) const STRUCTURE: &str = "write the JSON value itself, not text in quotes";
+    pub(crate) const WHOLE: &str = "write a whole number, such as 6";
+}
+
+/// The problems found so far. The first ones are kept, the rest is counted.
+#[derive(Default)]
+pub(crate) struct Problems {
+    kept: Vec<Problem>,
+    more: usize,
+}
+
+impl Problems {
+    pub(crate) fn add(&mut self, problem: impl FnOnce() -> Problem) {
+        if self.kept.len() < KEPT {
+            self.kept.push(problem());
+        } else {
+            self.more += 1;
+        }
     }
-    problems
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// Problems that nobody counted.
+    pub(crate) fn and_more(&mut self) {
+        self.more += 1;
+    }
+
+    /// Says of the wrong type at a place that the value could be read in several ways.
+    pub(crate) fn make_ambiguous(&mut self, pointer: &str, readings: &[Value]) {
+        let readings: Vec<String> = readings.iter().map(|reading| got(pointer, reading)).collect();
+        for problem in self.kept.iter_mut().filter(|problem| problem.path == pointer) {
+            if problem.code == code::WRONG_TYPE {
+                code::AMBIGUOUS.clone_into(&mut problem.code);
+                problem.suggestion =
+                    Some(format!("it can mean {}: write the one that is meant", readings.join(" or ")));
+            }
+        }
+    }
+
+    /// Sorted by place, each once, and bounded.
+    pub(crate) fn in_order(self) -> Vec<Problem> {
+        let Self { kept: mut problems, mut more } = self;
+        problems.sort_by(|left, right| left.path.cmp(&right.path).then_with(|| left.code.cmp(&right.code)));
+        // Of the range of an integer's type and the bounds of its schema, the first found says both ends.
+        problems.dedup_by(|other, first| {
+            other == first
+                || (other.path == first.path && other.code == first.code && other.code == code::OUT_OF_RANGE)
+        });
+        // Of a value that is not among the listed ones, its type says nothing more.
+        let listed: Vec<String> =
+            problems.iter().filter(|one| one.code == code::NOT_IN_ENUM).map(|one| one.path.clone()).collect();
+        problems.retain(|one| one.code != code::WRONG_TYPE || !listed.contains(&one.path));
+        if problems.len() > LISTED {
+            more += problems.len() - LISTED;
+            problems.truncate(LISTED);
+        }
+        if more > 0 {
+            let words = match more {
+                1 => "at least 1 more problem is not listed".to_owned(),
+                more => format!("at least {more} more problems are not listed"),
+            };
+            problems.push(Problem { expected: Some(words), ..problem(String::new(), code::MORE) });
+        }
+        problems
+    }
 }
 
 pub(crate) fn unreadable(error: &serde_json::Error) -> Problem {
@@ -80,6 +141,15 @@ pub(crate) fn duplicate(pointer: String) -> Problem {
     }
 }
 
+/// An argument given under its present name and under one it had before.
+pub(crate) fn both_names(pointer: String, name: &str, old: &str) -> Problem {
+    Problem {
+        expected: Some(format!("`{name}` alone: `{old}` is its old name")),
+        suggestion: Some(format!("keep `{name}` with the value that is meant")),
+        ..problem(pointer, code::DUPLICATE)
+    }
+}
+
 pub(crate) fn bad_schema(message: &str) -> Problem {
     Problem {
         expected: Some("a tool whose schema is valid".to_owned()),
@@ -89,221 +159,45 @@ pub(crate) fn bad_schema(message: &str) -> Problem {
     }
 }
 
-pub(crate) fn outside(pointer: String, value: &Value, range: &Range) -> Problem {
+/// An integer that does not fit; `written` is how the caller wrote it, where its digits got lost in `value`.
+pub(crate) fn outside(pointer: String, value: &Value, written: Option<&str>, range: &Range) -> Problem {
+    let shown = got(&pointer, value);
+    let plain = value.to_string();
+    let is_masked = shown != plain;
+    let got = written.filter(|_| !is_masked).map_or(shown, |written| cut::end(written, GOT_CHARACTERS));
     Problem {
         expected: Some(format!("an integer from {} to {}", range.from, range.to)),
-        got: Some(got(value)),
+        got: Some(got),
         ..problem(pointer, code::OUT_OF_RANGE)
     }
 }
 
-/// All that one finding of the validator means.
-pub(crate) fn explain(root: &Value, error: &ValidationError<'_>, found: &mut Vec<Problem>) {
-    let path = error.instance_path().as_str().to_owned();
-    let value = error.instance();
-    let wrong = |code, expected: String| Problem {
-        expected: Some(cut::end(&expected, EXPECTED_CHARACTERS)),
-        got: Some(got(value)),
-        ..problem(path.clone(), code)
-    };
-    use ValidationErrorKind as Kind;
-    let one = match error.kind() {
-        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            let known = known_keys(root, error);
-            found.extend(unexpected.iter().map(|key| unknown(&path, key, &known)));
-            return;
-        }
-        Kind::Required { property } => {
-            let name = property.as_str().unwrap_or_default();
-            let mut place = path.clone();
-            push_key(&mut place, name);
-            let node = keyword_owner(root, error).map(|owner| schema::property(&[owner], name));
-            let expected = node.unwrap_or_default().first().map(|node| described(root, node));
-            Problem { expected, ..problem(place, code::MISSING) }
-        }
-        Kind::Type { kind } => Problem {
-            suggestion: quoted_structure(kind, value),
-            ..wrong(code::WRONG_TYPE, kinds_in_words(kind))
-        },
-        Kind::Enum { options } => {
-            let options: Vec<&Value> = options.as_array().into_iter().flatten().collect();
-            not_listed(&options, value, wrong(code::NOT_IN_ENUM, listed(&options)))
-        }
-        Kind::Constant { expected_value } => {
-            not_listed(&[expected_value], value, wrong(code::NOT_IN_ENUM, listed(&[expected_value])))
-        }
-        Kind::Minimum { limit } => wrong(code::OUT_OF_RANGE, format!("at least {limit}")),
-        Kind::Maximum { limit } => wrong(code::OUT_OF_RANGE, format!("at most {limit}")),
-        Kind::ExclusiveMinimum { limit } => wrong(code::OUT_OF_RANGE, format!("more than {limit}")),
-        Kind::ExclusiveMaximum { limit } => wrong(code::OUT_OF_RANGE, format!("less than {limit}")),
-        Kind::MultipleOf { multiple_of } => wrong(code::OUT_OF_RANGE, format!("a multiple of {multiple_of}")),
-        Kind::MinLength { limit } => wrong(code::BAD_LENGTH, format!("at least {limit} characters")),
-        Kind::MaxLength { limit } => wrong(code::BAD_LENGTH, format!("at most {limit} characters")),
-        Kind::MinItems { limit } => wrong(code::BAD_LENGTH, format!("at least {limit} items")),
-        Kind::MaxItems { limit } => wrong(code::BAD_LENGTH, format!("at most {limit} items")),
-        Kind::AdditionalItems { limit } => wrong(code::BAD_LENGTH, format!("at most {limit} items")),
-        Kind::MinProperties { limit } => wrong(code::BAD_LENGTH, format!("at least {limit} properties")),
-        Kind::MaxProperties { limit } => wrong(code::BAD_LENGTH, format!("at most {limit} properties")),
-        Kind::UniqueItems => wrong(code::NOT_ALLOWED, "items that all differ".to_owned()),
-        Kind::Pattern { pattern } => wrong(code::BAD_FORMAT, format!("text that matches {pattern}")),
-        Kind::Format { format } => wrong(code::BAD_FORMAT, format!("text in the format {format}")),
-        Kind::FalseSchema => wrong(code::NOT_ALLOWED, "nothing here".to_owned()),
-        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
-            return explain_branches(root, error, context, found);
-        }
-        Kind::OneOfMultipleValid { .. } => {
-            wrong(code::AMBIGUOUS, "exactly one of the forms that the schema lists".to_owned())
-        }
-        _ => wrong(code::NOT_ALLOWED, error.masked().to_string()),
-    };
-    found.push(one);
-}
-
-/// A value fits none of several forms. The findings of the one form it was meant as say most; when that cannot be
-/// told, the values that would have told it are named.
-fn explain_branches(
-    root: &Value,
-    error: &ValidationError<'_>,
-    branches: &[Vec<ValidationError<'static>>],
-    found: &mut Vec<Problem>,
-) {
-    let place = error.instance_path().as_str();
-    let mut meant =
-        branches.iter().filter(|findings| !findings.iter().any(|finding| is_another_form(finding, place)));
-    if let (Some(findings), None) = (meant.next(), meant.next()) {
-        for finding in findings {
-            explain(root, finding, found);
-        }
-        return;
-    }
-    let mut listing = branches.iter().flatten().filter(|finding| lists(finding).is_some()).peekable();
-    let Some(first) = listing.peek() else {
-        let forms: Vec<String> = branches
-            .iter()
-            .filter_map(|findings| findings.first())
-            .map(|finding| finding.masked().to_string())
-            .collect();
-        let expected = format!("one of the forms of the schema; none fits: {}", forms.join("; "));
-        found.push(Problem {
-            expected: Some(cut::end(&expected, EXPECTED_CHARACTERS)),
-            got: Some(got(error.instance())),
-            ..problem(place.to_owned(), code::WRONG_TYPE)
-        });
-        return;
-    };
-    let (path, value) = (first.instance_path().as_str().to_owned(), first.instance().as_ref());
-    let options: Vec<&Value> = listing
-        .filter(|finding| finding.instance_path().as_str() == path)
-        .filter_map(lists)
-        .flatten()
-        .collect();
-    let one = Problem {
-        expected: Some(cut::end(&listed(&options), EXPECTED_CHARACTERS)),
-        got: Some(got(value)),
-        ..problem(path.clone(), code::NOT_IN_ENUM)
-    };
-    found.push(not_listed(&options, value, one));
-}
-
-/// Whether a finding shows that a form was not meant: the value itself is of another kind or not listed, or its tag
-/// (a constant right below) is another one.
-fn is_another_form(finding: &ValidationError<'_>, place: &str) -> bool {
-    let path = finding.instance_path().as_str();
-    match finding.kind() {
-        ValidationErrorKind::Type { .. } | ValidationErrorKind::Enum { .. } => path == place,
-        ValidationErrorKind::Constant { .. } => {
-            path == place || path.rsplit_once('/').is_some_and(|(parent, _)| parent == place)
-        }
-        _ => false,
-    }
-}
-
-/// The values that a finding would have taken.
-fn lists<'a>(finding: &'a ValidationError<'static>) -> Option<Vec<&'a Value>> {
-    match finding.kind() {
-        ValidationErrorKind::Constant { expected_value } => Some(vec![expected_value]),
-        ValidationErrorKind::Enum { options } => Some(options.as_array().into_iter().flatten().collect()),
-        _ => None,
-    }
-}
-
-fn unknown(parent: &str, key: &str, known: &[&str]) -> Problem {
-    let mut path = parent.to_owned();
-    push_key(&mut path, key);
-    let expected = if known.is_empty() {
-        "no arguments".to_owned()
-    } else {
-        format!("only {}", known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
-    };
+/// An integer with a fraction of zero or an exponent.
+pub(crate) fn not_whole(pointer: String, value: &Value) -> Problem {
+    let got = got(&pointer, value);
     Problem {
-        expected: Some(cut::end(&expected, EXPECTED_CHARACTERS)),
-        got: Some(cut::end(&format!("`{key}`"), GOT_CHARACTERS)),
-        suggestion: nearest(key, known.iter().copied()).map(|name| format!("did you mean `{name}`?")),
-        ..problem(path, code::UNKNOWN)
+        expected: Some("integer".to_owned()),
+        got: Some(got),
+        suggestion: Some(hint::WHOLE.to_owned()),
+        ..problem(pointer, code::WRONG_TYPE)
     }
 }
 
-fn not_listed(options: &[&Value], value: &Value, one: Problem) -> Problem {
-    let texts = options.iter().filter_map(|option| option.as_str());
-    let near = value.as_str().and_then(|text| nearest(text, texts));
-    Problem { suggestion: near.map(|name| format!("did you mean `{name}`?")), ..one }
+/// How much of a value at a place is shown.
+pub(crate) fn got(pointer: &str, value: &Value) -> String {
+    cut::end(&secret::shown(value, pointer, GOT_CHARACTERS), GOT_CHARACTERS)
 }
 
-fn quoted_structure(kind: &TypeKind, value: &Value) -> Option<String> {
-    let wanted = kinds_in_words(kind);
-    let structure = wanted.contains("array") || wanted.contains("object");
-    (value.is_string() && structure).then(|| "write the JSON value itself, not text in quotes".to_owned())
+/// How much of a name that the caller chose is shown.
+pub(crate) fn got_name(name: &str) -> String {
+    cut::end(&format!("`{}`", secret::shown_name(name)), GOT_CHARACTERS)
 }
 
-fn kinds_in_words(kind: &TypeKind) -> String {
-    match kind {
-        TypeKind::Single(one) => one.to_string(),
-        TypeKind::Multiple(several) => {
-            several.iter().map(|one| one.to_string()).collect::<Vec<_>>().join(" or ")
-        }
-    }
+/// A pointer of bearable length.
+pub(crate) fn bounded(pointer: String) -> String {
+    if cut::exceeds(&pointer, PATH_CHARACTERS) { cut::end(&pointer, PATH_CHARACTERS) } else { pointer }
 }
 
-fn listed(options: &[&Value]) -> String {
-    let texts: Vec<String> = options.iter().map(|option| option.to_string()).collect();
-    match texts.as_slice() {
-        [one] => one.clone(),
-        several => format!("one of {}", several.join(", ")),
-    }
-}
-
-/// What a property is, in few words.
-fn described(root: &Value, node: &Value) -> String {
-    let target =
-        node.get("$ref").and_then(Value::as_str).and_then(|reference| schema::resolve(root, reference));
-    let node = target.unwrap_or(node);
-    if let Some(options) = schema::options(node) {
-        return cut::end(&listed(&options), EXPECTED_CHARACTERS);
-    }
-    match node.get("type") {
-        Some(Value::String(name)) => name.clone(),
-        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
-        _ => "a value".to_owned(),
-    }
-}
-
-/// The schema node whose keyword failed.
-fn keyword_owner<'s>(root: &'s Value, error: &ValidationError<'_>) -> Option<&'s Value> {
-    let (owner, _) = error.schema_path().as_str().rsplit_once('/')?;
-    root.pointer(owner)
-}
-
-fn known_keys<'s>(root: &'s Value, error: &ValidationError<'_>) -> Vec<&'s str> {
-    let owner =
-        keyword_owner(root, error).and_then(|owner| owner.get("properties")).and_then(Value::as_object);
-    owner.into_iter().flat_map(serde_json::Map::keys).map(String::as_str).collect()
-}
-
-fn got(value: &Value) -> String {
-    cut::end(&value.to_string(), GOT_CHARACTERS)
-}
-
-fn problem(path: String, code: &str) -> Problem {
-    let path = if cut::exceeds(&path, PATH_CHARACTERS) { cut::end(&path, PATH_CHARACTERS) } else { path };
-    Problem { path, code: code.to_owned(), expected: None, got: None, suggestion: None }
+pub(crate) fn problem(path: String, code: &str) -> Problem {
+    Problem { path: bounded(path), code: code.to_owned(), expected: None, got: None, suggestion: None }
 }

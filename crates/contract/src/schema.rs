@@ -5,93 +5,14 @@
 
 use serde_json::{Map, Value};
 
+use crate::keywords;
+use crate::kinds::{Kinds, Range};
+
 /// Deeper schemas and longer chains of `$ref` are left to the validator.
 pub(crate) const DEPTH: usize = 32;
 
 /// More alternatives than this at one place are not told apart.
 const ALTERNATIVES: usize = 64;
-
-/// Below this magnitude every whole number has exactly one `f64`, so no digit was lost on the way.
-pub(crate) const EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
-
-/// A set of kinds of JSON value. `INTEGER` is a number without fraction, `NUMBER` any other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kinds(u8);
-
-impl Kinds {
-    pub(crate) const NONE: Self = Self(0);
-    pub(crate) const NULL: Self = Self(1);
-    pub(crate) const BOOLEAN: Self = Self(2);
-    pub(crate) const INTEGER: Self = Self(4);
-    pub(crate) const NUMBER: Self = Self(8);
-    pub(crate) const STRING: Self = Self(16);
-    pub(crate) const ARRAY: Self = Self(32);
-    pub(crate) const OBJECT: Self = Self(64);
-    pub(crate) const ALL: Self = Self(127);
-
-    pub(crate) fn of(value: &Value) -> Self {
-        match value {
-            Value::Null => Self::NULL,
-            Value::Bool(_) => Self::BOOLEAN,
-            Value::Number(number) if number.is_f64() => Self::NUMBER,
-            Value::Number(_) => Self::INTEGER,
-            Value::String(_) => Self::STRING,
-            Value::Array(_) => Self::ARRAY,
-            Value::Object(_) => Self::OBJECT,
-        }
-    }
-
-    pub(crate) fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-
-    pub(crate) fn or(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    pub(crate) fn has(self, other: Self) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    fn named(name: &str) -> Self {
-        match name {
-            "null" => Self::NULL,
-            "boolean" => Self::BOOLEAN,
-            "integer" => Self::INTEGER,
-            "number" => Self::INTEGER.or(Self::NUMBER),
-            "string" => Self::STRING,
-            "array" => Self::ARRAY,
-            "object" => Self::OBJECT,
-            _ => Self::NONE,
-        }
-    }
-
-    /// The kinds one schema node allows by itself.
-    fn allowed_by(node: &Value) -> Self {
-        let Value::Object(schema) = node else {
-            return if node == &Value::Bool(false) { Self::NONE } else { Self::ALL };
-        };
-        match schema.get("type") {
-            Some(Value::String(name)) => return Self::named(name),
-            Some(Value::Array(names)) => {
-                return names.iter().filter_map(Value::as_str).map(Self::named).fold(Self::NONE, Self::or);
-            }
-            _ => {}
-        }
-        if let Some(constant) = schema.get("const") {
-            return Self::of_number_or(constant);
-        }
-        match schema.get("enum") {
-            Some(Value::Array(options)) => options.iter().map(Self::of_number_or).fold(Self::NONE, Self::or),
-            _ => Self::ALL,
-        }
-    }
-
-    /// JSON does not tell `1` from `1.0`, so a listed number allows both spellings.
-    fn of_number_or(value: &Value) -> Self {
-        if value.is_number() { Self::INTEGER.or(Self::NUMBER) } else { Self::of(value) }
-    }
-}
 
 /// Schema nodes that all hold together.
 type Alternative<'s> = Vec<&'s Value>;
@@ -113,6 +34,11 @@ impl<'s> Shape<'s> {
 
     pub(crate) fn kinds(&self) -> Kinds {
         self.alternatives.iter().map(|nodes| kinds(nodes)).fold(Kinds::NONE, Kinds::or)
+    }
+
+    /// Every alternative that takes one of these kinds.
+    pub(crate) fn forms(&self, wanted: Kinds) -> impl Iterator<Item = &[&'s Value]> {
+        self.alternatives.iter().map(Vec::as_slice).filter(move |nodes| kinds(nodes).has(wanted))
     }
 
     /// The only strings allowed here, when every alternative that takes a string lists them.
@@ -142,14 +68,22 @@ impl<'s> Shape<'s> {
         Some(ranges)
     }
 
-    /// The one alternative that an object can mean here; `None` when there is none or it cannot be told which.
+    /// The one alternative that an object can mean here; `None` when there is none or it cannot be told which. Constants
+    /// tell, and where there are none, what a form requires.
     pub(crate) fn object(&self, object: &Map<String, Value>) -> Option<&[&'s Value]> {
-        self.only(Kinds::OBJECT, |nodes| nodes.iter().all(|node| constants_agree(node, object)))
+        let agrees = |nodes: &[&'s Value]| nodes.iter().all(|node| constants_agree(node, object));
+        self.only(Kinds::OBJECT, agrees)
+            .or_else(|| self.only(Kinds::OBJECT, |nodes| agrees(nodes) && is_complete(nodes, object)))
     }
 
     /// The one alternative that an array can mean here.
     pub(crate) fn array(&self) -> Option<&[&'s Value]> {
-        self.only(Kinds::ARRAY, |_| true)
+        self.only(Kinds::ARRAY, |_| false)
+    }
+
+    /// The one alternative that a text can mean here.
+    pub(crate) fn text(&self) -> Option<&[&'s Value]> {
+        self.only(Kinds::STRING, |_| false)
     }
 
     /// The first default that the place itself declares.
@@ -194,6 +128,21 @@ pub(crate) fn declared<'s>(nodes: &[&'s Value]) -> impl Iterator<Item = &'s Stri
     nodes.iter().filter_map(|node| node.get("properties")?.as_object()).flat_map(Map::keys)
 }
 
+/// The property that had another name before, if exactly one says so.
+pub(crate) fn renamed<'s>(nodes: &[&'s Value], old: &str) -> Option<&'s str> {
+    let properties = nodes.iter().filter_map(|node| node.get("properties")?.as_object()).flatten();
+    let mut found = properties
+        .filter(|(_, schema)| aliases(schema).any(|alias| alias == old))
+        .map(|(name, _)| name.as_str());
+    let first = found.next()?;
+    found.all(|other| other == first).then_some(first)
+}
+
+fn aliases(property: &Value) -> impl Iterator<Item = &str> {
+    let listed = property.get(keywords::ALIASES).and_then(Value::as_array);
+    listed.into_iter().flatten().filter_map(Value::as_str)
+}
+
 pub(crate) fn required(nodes: &[&Value], key: &str) -> bool {
     nodes.iter().any(|node| {
         node.get("required")
@@ -210,42 +159,6 @@ pub(crate) fn item<'s>(nodes: &[&'s Value], index: usize) -> Vec<&'s Value> {
             node.get("prefixItems").and_then(|items| items.get(index)).or_else(|| node.get("items"))
         })
         .collect()
-}
-
-/// An inclusive range of integers, wide enough for every 64-bit type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Range {
-    pub(crate) from: i128,
-    pub(crate) to: i128,
-}
-
-impl Range {
-    /// What JSON can carry without losing a digit here.
-    pub(crate) const ALL: Self = Self { from: i64::MIN as i128, to: u64::MAX as i128 };
-
-    /// The formats that schemas of Rust types carry.
-    fn of_format(node: &Value) -> Option<Self> {
-        let (from, to): (i128, i128) = match node.get("format")?.as_str()? {
-            "int8" => (i8::MIN.into(), i8::MAX.into()),
-            "int16" => (i16::MIN.into(), i16::MAX.into()),
-            "int32" => (i32::MIN.into(), i32::MAX.into()),
-            "int64" | "int" => (i64::MIN.into(), i64::MAX.into()),
-            "uint8" => (0, u8::MAX.into()),
-            "uint16" => (0, u16::MAX.into()),
-            "uint32" => (0, u32::MAX.into()),
-            "uint64" | "uint" => (0, u64::MAX.into()),
-            _ => return None,
-        };
-        Some(Self { from, to })
-    }
-
-    fn and(self, other: Self) -> Self {
-        Self { from: self.from.max(other.from), to: self.to.min(other.to) }
-    }
-
-    pub(crate) fn contains(self, value: i128) -> bool {
-        (self.from..=self.to).contains(&value)
-    }
 }
 
 fn kinds(nodes: &[&Value]) -> Kinds {
@@ -266,6 +179,15 @@ fn constants_agree(node: &Value, object: &Map<String, Value>) -> bool {
     properties.iter().all(|(key, schema)| match (options(schema), object.get(key)) {
         (Some(options), Some(value)) => options.contains(&value),
         _ => true,
+    })
+}
+
+/// Whether an object has all that a form requires, under the present names or old ones.
+fn is_complete(nodes: &[&Value], object: &Map<String, Value>) -> bool {
+    let required = nodes.iter().filter_map(|node| node.get("required")?.as_array()).flatten();
+    required.filter_map(Value::as_str).all(|name| {
+        object.contains_key(name)
+            || property(nodes, name).iter().any(|schema| aliases(schema).any(|old| object.contains_key(old)))
     })
 }
 

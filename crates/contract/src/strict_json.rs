@@ -12,9 +12,12 @@ use crate::place::Place;
 
 pub(crate) struct Parsed {
     pub(crate) value: Value,
-    /// JSON pointers of keys that occur more than once, each named once.
+    /// JSON pointers of keys that occur more than once, each named once; not more than [`DUPLICATES`].
     pub(crate) duplicates: Vec<String>,
 }
+
+/// So many keys that occur more than once are named; that is more than anyone reads.
+const DUPLICATES: usize = 32;
 
 /// Reads exactly one JSON value. Nesting is limited by `serde_json` (128 levels).
 pub(crate) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
@@ -96,10 +99,12 @@ impl<'de> Visitor<'de> for Node<'_> {
             let place = self.place.key(&key);
             let value = pairs.next_value_seed(Node { place: &place, duplicates: self.duplicates })?;
             if object.contains_key(&key) {
-                let pointer = place.pointer();
                 let mut duplicates = self.duplicates.try_borrow_mut().map_err(A::Error::custom)?;
-                if !duplicates.contains(&pointer) {
-                    duplicates.push(pointer);
+                if duplicates.len() < DUPLICATES {
+                    let pointer = place.pointer();
+                    if !duplicates.contains(&pointer) {
+                        duplicates.push(pointer);
+                    }
                 }
             }
             object.insert(key, value);

@@ -7,7 +7,7 @@ use futures_util::stream::{self, StreamExt};
 
 use crate::control::Control;
 use crate::execute::Done;
-use crate::guard::Retry;
+use crate::guard::{Retry, invalid_calls};
 use crate::host::Host;
 use crate::prepare::{Prepared, Ready};
 use crate::results::Refusal;
@@ -27,9 +27,7 @@ pub(crate) enum Stop {
 impl Stop {
     pub(crate) fn of_retry(tool: &str, retry: Retry) -> Option<Self> {
         match retry {
-            Retry::Exhausted(count) => Some(Self::Limit(format!(
-                "`{tool}` was called with invalid arguments {count} times in a row"
-            ))),
+            Retry::Exhausted(count) => Some(Self::Limit(invalid_calls(tool, count))),
             Retry::Allowed | Retry::Last(_) => None,
         }
     }

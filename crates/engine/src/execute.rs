@@ -3,11 +3,12 @@
 use std::pin::pin;
 use std::time::Instant;
 
+use foehn_contract::contract::invalid_too_often;
 use foehn_ports::{CallContext, CancellationToken, Outcome, OutcomeKind};
 use foehn_protocol::{Entry, ErrorCode, EventBody, ToolResult, TurnId};
 
 use crate::calls::Stop;
-use crate::guard::InvalidCalls;
+use crate::guard::{InvalidCalls, Retry};
 use crate::host::Host;
 use crate::prepare::Ready;
 use crate::results::{self, Refusal};
@@ -71,17 +72,23 @@ impl Host {
             },
         );
         let started = Instant::now();
-        let outcome = self.outcome(turn, ready, cancel).await;
-        let limits = &self.profile.limits;
-        let stop = if outcome.kind == OutcomeKind::InvalidArguments {
-            Stop::of_retry(ready.tool(), invalid_calls.invalid(ready.tool(), limits))
+        let mut outcome = self.outcome(turn, ready, cancel).await;
+        let mut retry = Retry::Allowed;
+        if outcome.kind == OutcomeKind::InvalidArguments {
+            retry = self.count_invalid(turn, ready.tool(), invalid_calls);
+            if let Retry::Last(count) | Retry::Exhausted(count) = retry {
+                let message = outcome.message.trim_end_matches(['.', ' ', '\n']);
+                outcome.message = format!("{message}. {}", invalid_too_often(count));
+            }
         } else {
             invalid_calls.valid(ready.tool());
-            None
-        };
+        }
         let notes: Vec<String> = ready.notes.iter().chain(&outcome.notes).cloned().collect();
-        let limit = limits.result_characters;
-        (results::of_outcome(ready.call, ready.tool(), &outcome, &notes, limit, started), stop)
+        let limit = self.profile.limits.result_characters;
+        let may_retry = retry == Retry::Allowed;
+        let result =
+            results::of_outcome(ready.call, ready.tool(), &outcome, &notes, limit, may_retry, started);
+        (result, Stop::of_retry(ready.tool(), retry))
     }
 
     async fn outcome(&self, turn: TurnId, ready: &Ready<'_>, cancel: &CancellationToken) -> Outcome {

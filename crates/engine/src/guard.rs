@@ -3,75 +3,82 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use foehn_protocol::ToolCall;
 use serde_json::Value;
 
 use crate::profile::Limits;
 
-/// Counts equal calls in a row; order of keys and blanks do not make a call different.
+/// Counts equal calls in a row. What is compared is what would run: spelling, order of keys and what was read otherwise
+/// than written do not make a call different.
 #[derive(Default)]
 pub(crate) struct EqualCalls {
-    last: Option<Seen>,
+    last: Option<(String, Arguments)>,
     in_a_row: u32,
 }
 
-struct Seen {
-    tool: String,
-    arguments: String,
-    /// Parsed when a call is first compared to one with other text.
-    value: Option<Option<Value>>,
+/// The arguments of a call as they are compared.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Arguments {
+    Value(Value),
+    /// What does not parse has no other spelling.
+    Text(String),
+}
+
+impl Arguments {
+    /// Those of a call that was not accepted; nothing at all is one more spelling of an empty object.
+    pub(crate) fn unaccepted(written: &str) -> Self {
+        let text = written.trim();
+        match serde_json::from_str(if text.is_empty() { "{}" } else { text }) {
+            Ok(value) => Self::Value(value),
+            Err(_) => Self::Text(text.to_owned()),
+        }
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Repeat {
     Fine,
-    /// Runs, with this note for the model.
-    Warn(String),
+    /// Runs, with a note for the model.
+    Warn(u32),
     /// Is not run, and the turn ends for this reason.
     Stop(String),
 }
 
 impl EqualCalls {
-    pub(crate) fn see(&mut self, call: &ToolCall, limits: &Limits) -> Repeat {
-        if self.last.as_mut().is_some_and(|last| last.equals(call)) {
+    pub(crate) fn see(&mut self, tool: &str, arguments: Arguments, limits: &Limits) -> Repeat {
+        let equal = self.last.as_ref().is_some_and(|(last, before)| last == tool && *before == arguments);
+        if equal {
             self.in_a_row += 1;
         } else {
             self.in_a_row = 1;
-            let (tool, arguments) = (call.name.clone(), call.arguments.clone());
-            self.last = Some(Seen { tool, arguments, value: None });
+            self.last = Some((tool.to_owned(), arguments));
         }
-        let (count, tool) = (self.in_a_row, &call.name);
+        let count = self.in_a_row;
         if count >= limits.equal_calls_stop {
-            Repeat::Stop(format!("`{tool}` was called {count} times in a row with equal arguments"))
+            Repeat::Stop(equal_calls(tool, count))
         } else if count >= limits.equal_calls_warn {
-            Repeat::Warn(format!(
-                "this is equal call {count} in a row; do something else, at {} the turn is stopped",
-                limits.equal_calls_stop
-            ))
+            Repeat::Warn(count)
         } else {
             Repeat::Fine
         }
     }
-}
 
-impl Seen {
-    fn equals(&mut self, call: &ToolCall) -> bool {
-        if self.tool != call.name {
-            return false;
-        }
-        if self.arguments.trim() == call.arguments.trim() {
-            return true;
-        }
-        let value = self.value.get_or_insert_with(|| parsed(&self.arguments));
-        // What does not parse has no other spelling, so two texts that differ are two calls.
-        value.is_some() && *value == parsed(&call.arguments)
+    /// A call of a tool that is made for asking again: it ends a row and begins none.
+    pub(crate) fn see_polling(&mut self) {
+        self.last = None;
     }
 }
 
-/// The arguments whatever their spelling; nothing at all is one more spelling of an empty object.
-fn parsed(arguments: &str) -> Option<Value> {
-    let text = arguments.trim();
-    serde_json::from_str(if text.is_empty() { "{}" } else { text }).ok()
+/// What was counted, in words.
+pub(crate) fn equal_calls(tool: &str, count: u32) -> String {
+    format!("`{tool}` was called {count} times in a row with equal arguments")
+}
+
+/// What was counted, in words.
+pub(crate) fn invalid_calls(tool: &str, count: u32) -> String {
+    match count {
+        1 => format!("`{tool}` was called with invalid arguments"),
+        count => format!("`{tool}` was called with invalid arguments {count} times in a row"),
+    }
 }
 
 /// Counts invalid calls of each tool in a row. Shared by calls that run at the same time.
@@ -110,18 +117,7 @@ impl InvalidCalls {
 
 #[cfg(test)]
 mod tests {
-    use foehn_protocol::CallId;
-
     use super::*;
-
-    fn call(name: &str, arguments: &str) -> ToolCall {
-        ToolCall {
-            id: CallId::from("a"),
-            provider_id: None,
-            name: name.to_owned(),
-            arguments: arguments.to_owned(),
-        }
-    }
 
     #[test]
     fn spelling_does_not_make_a_call_different() {
@@ -130,7 +126,7 @@ mod tests {
             let mut guard = EqualCalls::default();
             let marks: String = calls
                 .iter()
-                .map(|(name, arguments)| match guard.see(&call(name, arguments), &limits) {
+                .map(|(name, arguments)| match guard.see(name, Arguments::unaccepted(arguments), &limits) {
                     Repeat::Fine => '.',
                     Repeat::Warn(_) => 'w',
                     Repeat::Stop(_) => 's',

@@ -6,6 +6,7 @@ use foehn_ports::{Gate, Journal, JournalError, Model, Toolbox};
 use foehn_protocol::{Entry, Event, EventBody, NoticeLevel, SessionId, ToolResult, TurnId};
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::guard::{InvalidCalls, Retry, invalid_calls};
 use crate::profile::AgentProfile;
 
 pub(crate) struct Host {
@@ -40,6 +41,15 @@ impl Outbox {
 impl Host {
     pub(crate) fn emit(&self, turn: TurnId, body: EventBody) {
         self.outbox.emit(turn, body);
+    }
+
+    /// One more invalid call of a tool: whether there may be another. Who watches is told before the last one.
+    pub(crate) fn count_invalid(&self, turn: TurnId, tool: &str, calls: &InvalidCalls) -> Retry {
+        let retry = calls.invalid(tool, &self.profile.limits);
+        if let Retry::Last(count) = retry {
+            self.outbox.warn(turn, format!("{}; one more ends the turn", invalid_calls(tool, count)));
+        }
+        retry
     }
 
     /// Keeps and tells the result of a call. Called once for each call.

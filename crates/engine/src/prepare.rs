@@ -9,9 +9,10 @@ use foehn_ports::{ToolRequest, ToolboxError};
 use foehn_protocol::{
     Classification, ErrorCode, Finish, Outcome, Preview, Problem, Risk, ToolCall, ToolResult, ToolSpec,
 };
+use serde_json::Value;
 
 use crate::calls::{CallRunner, Stop};
-use crate::guard::{Repeat, Retry};
+use crate::guard::{self, Arguments, Repeat, Retry};
 use crate::results::Refusal;
 
 /// A call whose arguments, meaning and verdict are known.
@@ -56,24 +57,27 @@ pub(crate) enum Prepared<'a> {
 impl<'a> CallRunner<'a> {
     pub(crate) async fn prepare(&mut self, index: usize, call: &'a ToolCall, finish: Finish) -> Prepared<'a> {
         let mut notes = Vec::new();
-        match self.state.equal_calls.see(call, &self.host.profile.limits) {
-            Repeat::Fine => {}
-            Repeat::Warn(note) => notes.push(note),
-            Repeat::Stop(reason) => {
-                let message = format!("Not run: {reason}. The turn ends here.");
-                let result = Refusal::new(ErrorCode::BudgetExhausted, &message).result(call, &call.name);
-                return Prepared::Stopped(result, Stop::Limit(reason));
-            }
-        }
         let Some(spec) = self.resolve(call, &mut notes) else {
+            if let Some(stopped) = self.repeated(call, &call.name, None, &mut notes) {
+                return stopped;
+            }
             let message = names::unknown_tool(&call.name, self.tools.names());
             return self.invalid(call, &call.name, ErrorCode::UnknownTool, &message, &[], &notes);
         };
+        let coercion = self.host.profile.coercion_of(&spec.name);
+        let mut checked = self.tools.contract(&spec).check(&call.arguments, coercion);
+        if spec.polling {
+            self.state.equal_calls.see_polling();
+        } else {
+            let accepted = checked.as_mut().ok().map(|accepted| std::mem::take(&mut accepted.value));
+            if let Some(stopped) = self.repeated(call, &spec.name, accepted, &mut notes) {
+                return stopped;
+            }
+        }
         if spec.requires_caller && self.host.caller.is_none() {
             let message = format!("`{}` runs only for a known caller, and this run has none.", spec.name);
             return refused(call, &spec, ErrorCode::Unauthorized, &message, &notes);
         }
-        let checked = self.tools.contract(&spec).check(&call.arguments, self.host.profile.coercion);
         // Without any arguments, an answer that was cut may have lost them.
         let lost = finish == Finish::Length && call.arguments.trim().is_empty();
         let accepted = match checked {
@@ -127,9 +131,41 @@ impl<'a> CallRunner<'a> {
         }))
     }
 
+    /// Whether a call is one too many of its kind. What is compared is what was accepted, else what was written.
+    fn repeated(
+        &mut self,
+        call: &ToolCall,
+        tool: &str,
+        accepted: Option<Value>,
+        notes: &mut Vec<String>,
+    ) -> Option<Prepared<'a>> {
+        let arguments = accepted.map_or_else(|| Arguments::unaccepted(&call.arguments), Arguments::Value);
+        let limits = &self.host.profile.limits;
+        match self.state.equal_calls.see(tool, arguments, limits) {
+            Repeat::Fine => None,
+            Repeat::Warn(count) => {
+                let stop = limits.equal_calls_stop;
+                notes.push(format!(
+                    "this is equal call {count} in a row; do something else, at {stop} the turn is stopped"
+                ));
+                let counted = guard::equal_calls(tool, count);
+                self.host.outbox.warn(self.turn, format!("{counted}; at {stop} the turn ends"));
+                None
+            }
+            Repeat::Stop(reason) => {
+                let message = format!("Not run: {reason}. The turn ends here.");
+                let result = Refusal::new(ErrorCode::BudgetExhausted, &message).result(call, tool);
+                Some(Prepared::Stopped(result, Stop::Limit(reason)))
+            }
+        }
+    }
+
     /// The tool of a call. A decorated name counts only if without its decoration it is exactly a tool's name.
     fn resolve(&self, call: &ToolCall, notes: &mut Vec<String>) -> Option<Arc<ToolSpec>> {
         if let Some(spec) = self.host.toolbox.find(&call.name) {
+            if spec.name != call.name {
+                notes.push(format!("the tool `{}` is now called `{}`", call.name, spec.name));
+            }
             return Some(spec);
         }
         let spec = names::clean_name(&call.name).and_then(|clean| self.host.toolbox.find(clean))?;
@@ -173,7 +209,7 @@ impl<'a> CallRunner<'a> {
         problems: &[Problem],
         notes: &[String],
     ) -> Prepared<'a> {
-        let retry = self.state.invalid_calls.invalid(tool, &self.host.profile.limits);
+        let retry = self.host.count_invalid(self.turn, tool, &self.state.invalid_calls);
         let (message, retryable) = match retry {
             Retry::Allowed => (message.to_owned(), None),
             Retry::Last(count) | Retry::Exhausted(count) => {

@@ -16,8 +16,16 @@ pub struct AgentProfile {
     pub rules: BTreeMap<String, Rules>,
     pub limits: Limits,
     pub coercion: Coercion,
+    /// For the tools of these names, instead of `coercion`.
+    pub tool_coercion: BTreeMap<String, Coercion>,
     pub max_output_tokens: Option<u64>,
     pub temperature: Option<f64>,
+}
+
+impl AgentProfile {
+    pub(crate) fn coercion_of(&self, tool: &str) -> Coercion {
+        self.tool_coercion.get(tool).copied().unwrap_or(self.coercion)
+    }
 }
 
 /// Where a turn stops. All defaults are here.

@@ -52,6 +52,7 @@ pub(crate) fn of_outcome(
     outcome: &Outcome,
     notes: &[String],
     limit: usize,
+    may_retry: bool,
     started: Instant,
 ) -> ToolResult {
     let elapsed_ms = milliseconds(started.elapsed());
@@ -85,7 +86,7 @@ pub(crate) fn of_outcome(
         code,
         message: &outcome.message,
         executed,
-        retryable: envelope::retryable(code, executed),
+        retryable: may_retry && envelope::retryable(code, executed),
         problems: &[],
         output: &outcome.parts,
         notes,

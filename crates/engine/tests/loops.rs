@@ -2,6 +2,7 @@
 
 mod support;
 
+use foehn_contract::Coercion;
 use foehn_ports::OutcomeKind;
 use foehn_protocol::{Entry, Finish};
 use support::{Act, Run, Say, Tool, call, calls, text};
@@ -110,7 +111,7 @@ fn a_renamed_tool_still_answers_to_its_old_name() {
     insta::assert_snapshot!(run.done().last_request(), @r#"
     user: go
     assistant:  c1 old_read({})
-    c1 old_read: {"ok":true,"result":"{}"}
+    c1 old_read: {"ok":true,"result":"{}","notes":["the tool `old_read` is now called `read`"]}
     "#);
 }
 
@@ -198,6 +199,7 @@ fn arguments_that_never_become_valid_end_the_turn() {
     1 c1 read -> {"ok":false,"error":{"code":"invalid_arguments","message":"`read` was not run: its arguments have a problem, `unknown_argument`.","executed":false,"retryable":true,"problems":[{"path":"/pth","code":"unknown_argument","expected":"only `path`, `n`","got":"`pth`","suggestion":"did you mean `path`?"}]}}
     1 step 2
     1 answer:  [1 calls]
+    1 Warning: `read` was called with invalid arguments 2 times in a row; one more ends the turn
     1 c2 read -> {"ok":false,"error":{"code":"invalid_arguments","message":"`read` was not run: its arguments have a problem, `unknown_argument`. This was invalid call 2 in a row: do not call it again, say what you need and ask the user.","executed":false,"retryable":false,"problems":[{"path":"/pth","code":"unknown_argument","expected":"only `path`, `n`","got":"`pth`","suggestion":"did you mean `path`?"}]}}
     1 step 3
     1 answer:  [3 calls]
@@ -223,6 +225,8 @@ fn a_plugin_that_refuses_arguments_spends_the_same_budget() {
         "{}",
         outcome.events
     );
+    let second = outcome.events.lines().find(|line| line.contains(" c2 read ->"));
+    insta::assert_snapshot!(second.unwrap_or_default(), @r#"1 c2 read -> {"ok":false,"error":{"code":"invalid_arguments","message":"n must be even. This was invalid call 2 in a row: do not call it again, say what you need and ask the user.","executed":false,"retryable":false}}"#);
 }
 
 #[test]
@@ -245,10 +249,12 @@ fn the_same_call_again_and_again() {
     1 c2 read -> {"ok":false,"error":{"code":"failed","message":"no such file","executed":true,"retryable":true}}
     1 step 3
     1 answer:  [1 calls]
+    1 Warning: `read` was called 3 times in a row with equal arguments; at 5 the turn ends
     1 c3 starts read {"n":1,"path":"m"} (read-only: read) because risk: read-only runs
     1 c3 read -> {"ok":false,"error":{"code":"failed","message":"no such file","executed":true,"retryable":true},"notes":["this is equal call 3 in a row; do something else, at 5 the turn is stopped"]}
     1 step 4
     1 answer:  [1 calls]
+    1 Warning: `read` was called 4 times in a row with equal arguments; at 5 the turn ends
     1 c4 starts read {"path":"m","n":1} (read-only: read) because risk: read-only runs
     1 c4 read -> {"ok":false,"error":{"code":"failed","message":"no such file","executed":true,"retryable":true},"notes":["this is equal call 4 in a row; do something else, at 5 the turn is stopped"]}
     1 step 5
@@ -257,6 +263,72 @@ fn the_same_call_again_and_again() {
     1 done Limit:  [5 steps, 5 calls, 50+5 tokens] because `read` was called 5 times in a row with equal arguments
     "#);
     assert_eq!(outcome.ran.len(), 4);
+}
+
+#[test]
+fn what_would_run_is_compared_and_asking_again_may_be_meant() {
+    let check = |tool: Tool, arguments: &[&str], ran: usize| {
+        let mut run = Run::new(arguments.iter().map(|arguments| call("read", arguments)).collect());
+        run.tools = vec![tool];
+        run.profile.limits.equal_calls_warn = 2;
+        run.profile.limits.equal_calls_stop = 3;
+        run.says.push(text("Done."));
+        assert_eq!(run.done().ran.len(), ran, "{arguments:?}");
+    };
+    let polling = || {
+        let mut tool = Tool::reader("read");
+        tool.spec.polling = true;
+        tool
+    };
+    check(Tool::reader("read"), &[r#"{"n":1}"#, r#"{"n":"1"}"#, r#"{"path":null,"n":1.0}"#], 2);
+    check(Tool::reader("read"), &[r#"{"n":1}"#, r#"{"n":2}"#, r#"{"n":1}"#], 3);
+    check(polling(), &[r#"{"n":1}"#; 4], 4);
+}
+
+#[test]
+fn a_turn_begins_with_nothing_counted() {
+    let mut run = Run::new(vec![
+        call("read", r#"{"pth":1}"#),
+        call("read", r#"{"pth":2}"#),
+        text("Which one?"),
+        call("read", r#"{"pth":3}"#),
+        text("Sorry."),
+    ]);
+    run.prompts.push("a.txt");
+    let events = run.done().events;
+    let told: Vec<&str> =
+        events.lines().filter(|line| line.contains(" done ") || line.contains("Warning")).collect();
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    1 Warning: `read` was called with invalid arguments 2 times in a row; one more ends the turn
+    1 done Answered: Which one? [3 steps, 2 calls, 30+3 tokens]
+    2 done Answered: Sorry. [2 steps, 1 calls, 20+2 tokens]
+    "#);
+}
+
+#[test]
+fn how_often_a_model_may_be_wrong_is_configured() {
+    let mut run = Run::new(vec![call("read", r#"{"pth":1}"#), text("unreached")]);
+    run.profile.limits.invalid_calls_per_tool = 0;
+    let events = run.done().events;
+    insta::assert_snapshot!(events.lines().last().unwrap_or_default(), @r#"1 done Limit:  [1 steps, 1 calls, 10+1 tokens] because `read` was called with invalid arguments"#);
+}
+
+#[test]
+fn how_forgiving_a_contract_is_can_differ_for_one_tool() {
+    let says = vec![calls("", &[("read", r#"{"n":"1"}"#), ("list", r#"{"n":"1"}"#)]), text("Done.")];
+    let mut run = Run::new(says);
+    run.profile.tool_coercion.insert("list".to_owned(), Coercion::Strict);
+    insta::assert_snapshot!(run.done().last_request(), @r#"
+    user: go
+    assistant:  c1 read({"n":"1"}) c2 list({"n":"1"})
+    c1 read: {"ok":true,"result":"{\"n\":1}","notes":["`/n`: text was read as an integer"]}
+    c2 list: {"ok":false,"error":{"code":"invalid_arguments","message":"`list` was not run: its arguments have a problem, `wrong_type`.","executed":false,"retryable":true,"problems":[{"path":"/n","code":"wrong_type","expected":"integer","got":"\"1\"","suggestion":"write it in digits without quotes, such as 6"}]}}
+    "#);
+    let says = vec![calls("", &[("read", r#"{"n":"1"}"#), ("list", r#"{"n":"1"}"#)]), text("Done.")];
+    let mut run = Run::new(says);
+    run.profile.coercion = Coercion::Strict;
+    run.profile.tool_coercion.insert("list".to_owned(), Coercion::Lenient);
+    assert_eq!(run.done().ran, [r#"list {"n":1}"#]);
 }
 
 fn steps_without_end(last: Say) -> Run {

@@ -101,10 +101,17 @@ fn regular(metadata: &std::fs::Metadata) -> Result<(), Unfit> {
 #[cfg(target_os = "linux")]
 fn sealed(bytes: &[u8]) -> io::Result<OwnedFd> {
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+    use rustix::io::Errno;
     let copy = memfd_create("foehn-plugin", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     let mut file = File::from(copy);
     file.write_all(bytes)?;
-    fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+    let size = SealFlags::SHRINK | SealFlags::GROW;
+    // Nobody has mapped it to write yet, so forbidding it from now on is enough; forbidding it outright fails as busy while
+    // the kernel itself still handles a page. Old systems know only that.
+    match fcntl_add_seals(&file, size | SealFlags::FUTURE_WRITE | SealFlags::SEAL) {
+        Err(Errno::INVAL) => fcntl_add_seals(&file, size | SealFlags::WRITE | SealFlags::SEAL)?,
+        sealed => sealed?,
+    }
     Ok(file.into())
 }
 

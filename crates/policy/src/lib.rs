@@ -25,13 +25,22 @@ pub struct Rules {
     pub default: Option<Outcome>,
 }
 
-/// The rules of one tool among those of an agent, also those under its former names: a renamed tool stays forbidden.
+/// The rules of one tool among those of an agent, also those under its former names: a renamed tool stays forbidden. An
+/// operation that is named as the tool once was means the tool itself.
 pub fn rules_of(spec: &ToolSpec, all: &BTreeMap<String, Rules>) -> Rules {
+    let present = |name: &String| {
+        let renamed =
+            spec.aliases.contains(name) && !spec.operations.iter().any(|operation| operation.name == *name);
+        if renamed { spec.name.clone() } else { name.clone() }
+    };
     let names = std::iter::once(&spec.name).chain(&spec.aliases);
-    let mut found = names.filter_map(|name| all.get(name));
-    let mut rules = found.next().cloned().unwrap_or_default();
-    for former in found {
-        rules.deny.extend_from_slice(&former.deny);
+    let mut rules = Rules::default();
+    for found in names.filter_map(|name| all.get(name)) {
+        rules.deny.extend(found.deny.iter().map(present));
+        if let Some(allow) = &found.allow {
+            rules.allow.get_or_insert_default().extend(allow.iter().map(present));
+        }
+        rules.default = rules.default.or(found.default);
     }
     rules
 }
@@ -190,10 +199,10 @@ mod tests {
             assert_eq!(rules_of(&spec, &all), expected);
         };
         check(&[], Rules::default());
-        check(&[("former", rules(Some(&["a"]), &["b"]))], rules(Some(&["a"]), &["b"]));
+        check(&[("former", rules(Some(&["a"]), &["former"]))], rules(Some(&["a"]), &["x"]));
         check(
             &[("x", rules(None, &["c"])), ("former", rules(Some(&["a"]), &["b"]))],
-            rules(None, &["c", "b"]),
+            rules(Some(&["a"]), &["c", "b"]),
         );
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use foehn_ports::{ModelError, ModelErrorKind};
 use secrecy::{ExposeSecret, SecretString};
 
+use crate::offline::Habit;
 use crate::quirks::{OFFLINE, ProviderInfo, providers};
 
 /// One model at one provider. [`Settings::new`] fills everything but the provider with defaults.
@@ -33,6 +34,8 @@ pub struct Settings {
     pub max_output_tokens: Option<u64>,
     /// What the offline stand-in plays; without one it serves plain requests.
     pub script: Option<PathBuf>,
+    /// Bad habits of the offline stand-in, on top of those of its script.
+    pub habits: Vec<Habit>,
 }
 
 impl Settings {
@@ -50,6 +53,7 @@ impl Settings {
             temperature: None,
             max_output_tokens: None,
             script: None,
+            habits: Vec::new(),
         }
     }
 

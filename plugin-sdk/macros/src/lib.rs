@@ -2,14 +2,18 @@
 //!
 //! Why not plain derives: those of serde and schemars name `::serde` and `::schemars`, which a plugin does not depend on. The
 //! attributes here put the derives in front of a type with paths that lead through the SDK. That needs no parser: an item is
-//! only looked at to tell a struct from an enum, so this crate has no dependencies and builds at once.
+//! only looked at to tell a struct from an enum, and its fields for the names they had before, so this crate has no
+//! dependencies and builds at once.
+
+mod aliases;
 
 use proc_macro::{Delimiter, TokenStream, TokenTree};
 
 /// Makes a struct or enum the arguments of a tool: `Deserialize` + `JsonSchema` + `Debug`, unknown keys refused.
 ///
-/// Doc comments become the descriptions that the model reads. serde's and schemars' own attributes work as ever. Put it in
-/// front of other derives. On anything else it is an error:
+/// Doc comments become the descriptions that the model reads. serde's and schemars' own attributes work as ever. A field that
+/// was renamed keeps its old name with `#[serde(alias = "old_name")]`: the host gives such an argument its new name before the
+/// arguments are checked, and tells the model. Put the attribute in front of other derives. On anything else it is an error:
 ///
 /// ```compile_fail
 /// #[foehn_plugin_sdk_macros::args]
@@ -49,7 +53,7 @@ fn expand(name: &str, attribute: TokenStream, item: TokenStream) -> TokenStream 
          #[serde(crate = \"::foehn_plugin_sdk::__private::serde\", deny_unknown_fields{default})]
          #[schemars(crate = \"::foehn_plugin_sdk::__private::schemars\")]"
     ));
-    output.extend(item);
+    output.extend(aliases::declared(item, shape.keyword == Some(Keyword::Enum)));
     output
 }
 

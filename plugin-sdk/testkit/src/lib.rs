@@ -46,7 +46,7 @@ mod host;
 mod workspace;
 
 pub use call::{Call, call, run};
-pub use contract::{Problem, accepted, contract_problems};
+pub use contract::{DEFAULT_CHARACTERS, Problem, accepted, contract_problems};
 pub use host::TestHost;
 pub use serde_json::{Value, json};
 pub use workspace::TempWorkspace;

@@ -12,10 +12,14 @@ use std::time::Duration;
 
 use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::process::{Background, Command, DEFAULT_OUTPUT_LIMIT};
-use foehn_plugin_sdk::workspace::WorkspaceError;
+use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 
 use arguments::Place;
 
+/// No build needs more; what does belongs into a file of the project.
+const MOST_ARGUMENTS: usize = 100;
+/// What a call may ask for whatever is configured: a day.
+const LONGEST_TIMEOUT_SECONDS: u64 = 24 * 60 * 60;
 /// The operation of the subcommands that only tell something.
 const INFO: &str = "info";
 /// Servers that a build would leave behind to make the next one faster. None outlives its call here.
@@ -36,15 +40,18 @@ pub struct Dotnet;
 /// Arguments of `dotnet`.
 #[args]
 pub struct DotnetArgs {
+    /// What to do.
     subcommand: Subcommand,
     /// Its arguments, one item each, without shell quoting. Paths stay in the workspace.
     #[serde(default)]
+    #[schemars(length(max = MOST_ARGUMENTS), inner(length(max = MAX_PATH_BYTES)))]
     arguments: Vec<String>,
     /// Folder to run in, of the workspace; the workspace itself if left out.
     #[serde(default = "here")]
+    #[schemars(length(max = MAX_PATH_BYTES))]
     working_directory: String,
     /// Seconds until it is stopped; 300 if left out, at most 1800.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = LONGEST_TIMEOUT_SECONDS))]
     timeout_seconds: Option<u64>,
 }
 

@@ -1,8 +1,9 @@
 //! The tool `create_file`.
 
 use foehn_plugin_sdk::prelude::*;
-use foehn_plugin_sdk::workspace::WorkspaceError;
+use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 
+use crate::LARGEST_CHANGED_BYTES;
 use crate::change::{Planned, classification, extent};
 use crate::place::{Place, nothing_done};
 use crate::seen::Seen;
@@ -17,8 +18,10 @@ pub struct CreateFile;
 #[args]
 pub struct CreateArgs {
     /// File to make; folders above it are made too.
+    #[schemars(length(max = MAX_PATH_BYTES))]
     path: String,
     /// Its whole content.
+    #[schemars(length(max = LARGEST_CHANGED_BYTES))]
     content: String,
 }
 

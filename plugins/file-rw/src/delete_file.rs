@@ -1,7 +1,7 @@
 //! The tool `delete_file`.
 
 use foehn_plugin_sdk::prelude::*;
-use foehn_plugin_sdk::workspace::WorkspaceError;
+use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 
 use crate::change::{Planned, classification};
 use crate::place::{Place, explained, nothing_done};
@@ -18,6 +18,7 @@ pub struct DeleteFile;
 #[args]
 pub struct DeleteArgs {
     /// File to delete; of a link, the link itself.
+    #[schemars(length(max = MAX_PATH_BYTES))]
     path: String,
 }
 

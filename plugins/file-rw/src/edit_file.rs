@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use foehn_plugin_sdk::prelude::*;
+use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 
 use crate::LARGEST_CHANGED_BYTES;
 use crate::change::{Planned, classification, diff};
@@ -26,10 +27,13 @@ pub struct EditFile;
 #[args]
 pub struct EditArgs {
     /// File to edit.
+    #[schemars(length(max = MAX_PATH_BYTES))]
     path: String,
     /// Text to replace, exactly as read_file shows it, without line numbers; it must be there just once.
+    #[schemars(length(max = LARGEST_CHANGED_BYTES))]
     old_text: String,
     /// Text to put there, taken literally.
+    #[schemars(length(max = LARGEST_CHANGED_BYTES))]
     new_text: String,
     /// Replace it everywhere it is.
     #[serde(default)]

@@ -3,11 +3,15 @@
 use std::fmt::Write;
 
 use foehn_plugin_sdk::prelude::*;
+use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 
 use crate::page::{Page, Wanted};
 use crate::place::{Place, explained, nothing_done};
 use crate::seen::Seen;
 use crate::text::{Encoding, counted};
+
+/// More lines than any file has that somebody reads.
+const LAST_LINE: u64 = 1_000_000_000;
 
 /// Reads some lines of a text file.
 #[derive(Debug)]
@@ -17,12 +21,14 @@ pub struct ReadFile;
 #[args]
 pub struct ReadArgs {
     /// File to read.
+    #[schemars(length(max = MAX_PATH_BYTES))]
     path: String,
     /// First line, from 1.
     #[serde(default = "first_line")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = LAST_LINE))]
     start_line: u64,
     /// Last line; the end of the file if left out.
+    #[schemars(range(min = 1, max = LAST_LINE))]
     end_line: Option<u64>,
 }
 

@@ -1,6 +1,7 @@
 //! The tool `write_file`.
 
 use foehn_plugin_sdk::prelude::*;
+use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 
 use crate::LARGEST_CHANGED_BYTES;
 use crate::change::{Planned, classification, diff, extent};
@@ -18,8 +19,10 @@ pub struct WriteFile;
 #[args]
 pub struct WriteArgs {
     /// File to replace.
+    #[schemars(length(max = MAX_PATH_BYTES))]
     path: String,
     /// Its whole new content.
+    #[schemars(length(max = LARGEST_CHANGED_BYTES))]
     content: String,
 }
 

@@ -9,7 +9,7 @@ mod render;
 mod walk;
 
 use foehn_plugin_sdk::prelude::*;
-use foehn_plugin_sdk::workspace::WorkspaceError;
+use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 
 use ignored::Ignored;
 use pattern::Pattern;
@@ -31,9 +31,11 @@ pub struct Scan;
 pub struct ScanArgs {
     /// Folder to list; the workspace if left out.
     #[serde(default = "here")]
+    #[schemars(length(max = MAX_PATH_BYTES))]
     path: String,
     /// Glob. `*.rs` matches names at any depth, `src/*.rs` paths from the folder; `**/` is any number of folders, `{a,b}`
-    /// either; a closing `/` means folders only.
+    /// either; a closing `/` means folders only. All entries if left out.
+    #[schemars(length(max = MAX_PATH_BYTES))]
     pattern: Option<String>,
     /// Also list what is in subfolders.
     #[serde(default = "yes")]
@@ -42,7 +44,8 @@ pub struct ScanArgs {
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = MAX_LIMIT))]
     limit: usize,
-    /// Go on after this path, the last one of the list before.
+    /// Go on after this path, the last one of the list before; unless given, from the start.
+    #[schemars(length(max = MAX_PATH_BYTES))]
     after: Option<String>,
     /// Also list hidden entries and those that .gitignore excludes.
     #[serde(default)]

@@ -9,11 +9,14 @@ use std::time::Duration;
 
 use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::process::{Command, DEFAULT_OUTPUT_LIMIT};
+use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 
 /// POSIX, and on every system at the same place. A command that needs another shell names it.
 const SHELL: &str = "/bin/sh";
 /// Linux takes no longer argument than 128 KiB with its closing zero.
 const LONGEST_COMMAND_BYTES: usize = 128 * 1024 - 1;
+/// What a call may ask for whatever is configured: a day.
+const LONGEST_TIMEOUT_SECONDS: u64 = 24 * 60 * 60;
 const OPERATION: &str = "run";
 
 export_plugin!(RunShell);
@@ -26,12 +29,14 @@ pub struct RunShell;
 #[args]
 pub struct RunShellArgs {
     /// Command line for /bin/sh.
+    #[schemars(length(max = LONGEST_COMMAND_BYTES))]
     command: String,
     /// Folder to run in, of the workspace; the workspace itself if left out.
     #[serde(default = "here")]
+    #[schemars(length(max = MAX_PATH_BYTES))]
     working_directory: String,
     /// Seconds until it is stopped; 120 if left out, at most 600.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = LONGEST_TIMEOUT_SECONDS))]
     timeout_seconds: Option<u64>,
 }
 

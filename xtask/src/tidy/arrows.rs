@@ -72,6 +72,7 @@ const KEPT_BY: &[(&str, &[&str])] = &[
     ("rig-reqwest", &["foehn-provider"]),
     ("seccompiler", &["foehn-sandbox"]),
     ("sqlx", &["foehn-store"]),
+    ("tiktoken-rs", &["foehn"]),
 ];
 
 const ROOT_MANIFEST: &str = "Cargo.toml";

@@ -163,6 +163,9 @@ fn variables_and_flags_are_named_when_they_are_wrong() {
         Place::new(&[]).variable("FOEHN_BASE_URL", "localhost:80"),
         Place::new(&[]).flag("--trust", "plugins.trust", "pinnde"),
         Place::new(&[(USER, "max_tool_iterations = 0")]),
+        Place::new(&[(USER, "equal_calls_warn = 1")]),
+        Place::new(&[(USER, "[agents.a]\nequal_calls_stop = 0")]),
+        Place::new(&[(USER, "[agents.a.tools.scan]\ncoercion = 'strickt'")]),
         Place::new(&[(USER, "[agents.a]\n\nbase_url = 'ftp://x'")]),
     ];
     let errors: Vec<String> = rows.iter().map(Place::check).collect();
@@ -179,6 +182,9 @@ fn variables_and_flags_are_named_when_they_are_wrong() {
     environment variable FOEHN_BASE_URL: `base_url` has to begin with `http://` or `https://`
     `--trust`: unknown value `pinnde`; did you mean `pinned`?
     /home/.config/foehn/foehn.toml:1: `max_tool_iterations` is 0; it has to be at least 1
+    /home/.config/foehn/foehn.toml:1: `equal_calls_warn` has to be at least 2: a single call equals no other
+    /home/.config/foehn/foehn.toml:2: `agents.a.equal_calls_stop` has to be at least 2: a single call equals no other
+    /home/.config/foehn/foehn.toml:2:12: unknown value `strickt`; did you mean `strict`?
     /home/.config/foehn/foehn.toml:3: `agents.a.base_url` has to begin with `http://` or `https://`
     "#);
 }

@@ -41,14 +41,15 @@
 //! `error_after` with an `error` value (an error object in the stream), `malformed_after` (a line that is no JSON);
 //! or `plain = true` (one JSON document though a stream was asked for); or `raw` (this text instead of the stream).
 //!
-//! Habits: `truncate_tool_name`, `numbers_as_strings`, `lowercase_enums`, `twelve_hour_times`, `invent_user_ids`,
-//! `ignore_hints` (repeats its calls when one of them failed), `args_empty`, `args_object`, `args_invalid`,
-//! `missing_id`, `missing_index`, `index_from_one`, `same_index`, `finish_stop`, `no_done`.
+//! Habits are the names of [`Habit`]. When the host refuses a call for how a habit wrote it, no turn is played: the model
+//! corrects what the answer names, again and again if need be, and gives up when it is told nothing it can use. With
+//! `ignore_hints` or `apologise` it repeats its calls instead.
 //!
 //! Strictness: `paired_results` (each call has exactly one result, right after it), `object_arguments` (arguments in
 //! the history parse as an object), `nine_character_ids` (ids match `^[a-zA-Z0-9]{9}$`), `no_user_after_result`,
 //! `no_stream_options`.
 
+mod conduct;
 mod demo;
 mod habits;
 mod play;
@@ -56,7 +57,7 @@ mod script;
 mod serve;
 mod stand_in;
 
-pub use habits::Habit;
+pub use habits::{Draft, Habit, Reaction, Shows, UnknownHabit};
 pub use script::{Call, Fault, Pattern, Script, ScriptError, Tokens, Turn};
 pub use serve::{Recorded, Server, Strictness, serve};
 pub(crate) use stand_in::Offline;

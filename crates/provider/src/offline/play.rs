@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use foehn_ports::ModelRequest;
 use foehn_protocol::Message;
+use serde_json::Value;
 
-use super::habits::{self, Habit, OfferedTool, PlayedCall};
+use super::conduct::{Conduct, Reply};
+use super::habits::{Draft, Habit};
 use super::script::{Call, Fault, Script, ScriptError, Tokens, Turn};
 
 /// What a turn's conditions are tested against.
@@ -21,6 +23,20 @@ pub(crate) struct Asked {
     /// One of the results tells of a failure.
     pub(crate) failed: bool,
     pub(crate) tools: Vec<OfferedTool>,
+}
+
+/// One call on its way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PlayedCall {
+    pub(crate) id: Option<String>,
+    pub(crate) draft: Draft,
+}
+
+/// A tool as the request offers it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct OfferedTool {
+    pub(crate) name: String,
+    pub(crate) schema: Value,
 }
 
 /// One answer, ready to be handed out.
@@ -51,6 +67,7 @@ pub(crate) enum Step {
 #[derive(Debug)]
 pub(crate) struct Player {
     script: Script,
+    conduct: Conduct,
     state: Mutex<State>,
 }
 
@@ -63,7 +80,8 @@ struct State {
 impl Player {
     pub(crate) fn new(script: Script) -> Self {
         let played = vec![false; script.turns.len()];
-        Self { script, state: Mutex::new(State { asked: 0, played }) }
+        let conduct = Conduct::new(script.habits.clone());
+        Self { script, conduct, state: Mutex::new(State { asked: 0, played }) }
     }
 
     pub(crate) fn script(&self) -> &Script {
@@ -74,9 +92,11 @@ impl Player {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.asked += 1;
         let number = state.asked;
-        if asked.failed && !asked.calls.is_empty() && self.script.habits.contains(&Habit::IgnoreHints) {
-            let turn = Turn::default();
-            return Ok(self.played(&turn, asked.calls.clone(), asked));
+        if let Some(Reply { text, mut calls }) = self.conduct.react(asked) {
+            for (index, call) in calls.iter_mut().enumerate() {
+                call.id = Some(given_id(number, index));
+            }
+            return Ok(self.played(&Turn { text, ..Turn::default() }, calls));
         }
         let position = self.script.turns.iter().enumerate().position(|(position, turn)| {
             (turn.always || !state.played[position]) && holds(turn, number, asked)
@@ -87,18 +107,24 @@ impl Player {
         state.played[position] = true;
         let turn = &self.script.turns[position];
         let calls = turn.calls.iter().enumerate().map(|(index, call)| played_call(call, number, index));
-        Ok(self.played(turn, calls.collect(), asked))
+        let calls = self.conduct.write(&turn.habits, calls.collect(), asked);
+        Ok(self.played(turn, calls))
     }
 
-    fn played(&self, turn: &Turn, mut calls: Vec<PlayedCall>, asked: &Asked) -> Played {
-        let habits: Vec<Habit> = self.script.habits.iter().chain(&turn.habits).copied().collect();
-        habits::apply(&habits, &mut calls, &asked.tools);
+    fn played(&self, turn: &Turn, calls: Vec<PlayedCall>) -> Played {
+        let habits: Vec<Habit> = self.conduct.habits().iter().chain(&turn.habits).copied().collect();
         let fitting = if calls.is_empty() { "stop" } else { "tool_calls" };
         let finish = turn.finish.clone().unwrap_or_else(|| fitting.to_owned());
         Played {
             reasoning: turn.reasoning.clone(),
             text: turn.text.clone(),
-            finish: if habits.contains(&Habit::FinishStop) { "stop".to_owned() } else { finish },
+            finish: if habits.contains(&Habit::FinishStop) {
+                "stop".to_owned()
+            } else if habits.contains(&Habit::FinishUnknown) {
+                "eos".to_owned()
+            } else {
+                finish
+            },
             calls,
             usage: turn.usage,
             delay: Duration::from_millis(turn.delay_ms),
@@ -116,13 +142,20 @@ impl Played {
         steps.extend(pieces(&self.text).into_iter().map(Step::Text));
         for (index, call) in self.calls.iter().enumerate() {
             steps.push(Step::Call(index));
-            steps.extend(pieces(&call.arguments).into_iter().map(|piece| Step::Arguments(index, piece)));
+            steps
+                .extend(pieces(&call.draft.arguments).into_iter().map(|piece| Step::Arguments(index, piece)));
         }
         steps
     }
 
     pub(crate) fn has(&self, habit: Habit) -> bool {
         self.habits.contains(&habit)
+    }
+}
+
+impl PlayedCall {
+    pub(crate) fn new(name: String, arguments: String) -> Self {
+        Self { id: None, draft: Draft { name, arguments } }
     }
 }
 
@@ -167,12 +200,16 @@ pub(crate) fn pieces(text: &str, letters: Option<usize>) -> Vec<String> {
 }
 
 fn called(call: &foehn_protocol::ToolCall) -> PlayedCall {
-    PlayedCall { id: None, name: call.name.clone(), arguments: call.arguments.clone() }
+    PlayedCall::new(call.name.clone(), call.arguments.clone())
 }
 
 fn played_call(call: &Call, number: u32, index: usize) -> PlayedCall {
-    let id = call.id.clone().unwrap_or_else(|| format!("call_{number}_{index}"));
-    PlayedCall { id: Some(id), name: call.name.clone(), arguments: call.arguments_text() }
+    let id = call.id.clone().unwrap_or_else(|| given_id(number, index));
+    PlayedCall { id: Some(id), ..PlayedCall::new(call.name.clone(), call.arguments_text()) }
+}
+
+fn given_id(number: u32, index: usize) -> String {
+    format!("call_{number}_{index}")
 }
 
 fn holds(turn: &Turn, number: u32, asked: &Asked) -> bool {
@@ -224,9 +261,10 @@ mod tests {
     fn a_failed_call_is_repeated_by_a_model_that_ignores_hints() {
         let script = "habits = [\"ignore_hints\"]\n[[turn]]\ntext = \"done\"\n";
         let player = Player::new(Script::parse(script, Path::new("s")).unwrap());
-        let call = PlayedCall { id: None, name: "t".into(), arguments: "{}".into() };
+        let call = PlayedCall::new("t".into(), "{}".into());
         let asked = Asked { calls: vec![call.clone()], failed: true, ..Asked::default() };
-        assert_eq!(player.answer(&asked).unwrap().calls, [call]);
+        let again = PlayedCall { id: Some("call_1_0".into()), ..call };
+        assert_eq!(player.answer(&asked).unwrap().calls, [again]);
         assert_eq!(player.answer(&Asked::default()).unwrap().text, "done");
     }
 

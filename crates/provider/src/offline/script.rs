@@ -204,7 +204,7 @@ mod tests {
         check("s.toml", "[[turn]]\ntext = 1\n", "s.toml has a mistake in line 2");
         check("s.toml", "[[turn]]\n\ntekst = \"a\"\n", "line 3: unknown field `tekst`");
         check("s.toml", "[[turn]]\nuser = \"(\"\n", "line 2: `(` is no regular expression");
-        check("s.toml", "habits = [\"naughty\"]", "unknown variant `naughty`");
+        check("s.toml", "habits = [\"naughty\"]", "there is no habit `naughty`");
         check("s.json", "{\"turns\": [\n{\"calls\": [{}]}]}", "line 2: missing field `name`");
         check("s.toml", "[[turn]]\nnth = 0\n", "turn 1 has `nth = 0`");
         check(

@@ -9,6 +9,7 @@ use foehn_ports::{
 };
 use foehn_protocol::{AssistantMessage, Usage};
 
+use super::conduct::{Conduct, Reply};
 use super::demo;
 use super::play::{Asked, Played, Player, Step};
 use super::script::{Fault, Script};
@@ -23,6 +24,8 @@ use crate::settings::Settings;
 pub(crate) struct Offline {
     identity: ModelIdentity,
     player: Option<Player>,
+    /// That of the demonstration; a player has its own.
+    conduct: Conduct,
     policy: Policy,
     timeout: Duration,
 }
@@ -31,16 +34,21 @@ impl Offline {
     pub(crate) fn open(settings: &Settings) -> Result<Self, ModelError> {
         let player = match &settings.script {
             None => None,
-            Some(path) => Some(Player::new(Script::load(path).map_err(|error| ModelError {
-                kind: ModelErrorKind::Script,
-                ..settings.refusal(error.to_string())
-            })?)),
+            Some(path) => {
+                let mut script = Script::load(path).map_err(|error| ModelError {
+                    kind: ModelErrorKind::Script,
+                    ..settings.refusal(error.to_string())
+                })?;
+                script.habits.extend(&settings.habits);
+                Some(Player::new(script))
+            }
         };
         let model = if player.is_some() { "script" } else { "stand-in" };
         let model = settings.model.clone().unwrap_or_else(|| model.to_owned());
         Ok(Self {
             identity: ModelIdentity { provider: OFFLINE.to_owned(), model, stand_in: true },
             player,
+            conduct: Conduct::new(settings.habits.clone()),
             policy: Policy::new(settings.max_retries),
             timeout: settings.timeout,
         })
@@ -59,7 +67,7 @@ impl Offline {
                 Some(player) => player
                     .answer(&Asked::of(request))
                     .map_err(|error| Failure::new(ModelErrorKind::Script, error.to_string()))?,
-                None => demo::answer(request),
+                None => self.demonstrate(request),
             };
             if !played.delay.is_zero() {
                 tokio::time::sleep(played.delay).await;
@@ -87,6 +95,20 @@ impl Offline {
             Ok(ModelResponse { message, finish: ending.finish, usage: ending.usage })
         })
         .await
+    }
+
+    /// The demonstration, with the habits that were asked for.
+    fn demonstrate(&self, request: &ModelRequest) -> Played {
+        if self.conduct.habits().is_empty() {
+            return demo::answer(request);
+        }
+        let asked = Asked::of(request);
+        if let Some(Reply { text, calls }) = self.conduct.react(&asked) {
+            let finish = if calls.is_empty() { "stop" } else { "tool_calls" }.to_owned();
+            return Played { text, calls, finish, fragment: Some(demo::FRAGMENT), ..Played::default() };
+        }
+        let played = demo::answer(request);
+        Played { calls: self.conduct.write(&[], played.calls, &asked), ..played }
     }
 
     async fn play(&self, played: &Played, assembly: &mut Assembly<'_>) -> Result<(), Failure> {
@@ -119,9 +141,9 @@ impl Offline {
                 Step::Text(text) => assembly.take(Event::Text(text))?,
                 Step::Call(part) => {
                     let call = &played.calls[part];
-                    assembly.take(Event::CallStarted { part, name: call.name.clone() })?;
+                    assembly.take(Event::CallStarted { part, name: call.draft.name.clone() })?;
                     let provider_id = call.id.clone();
-                    assembly.take(Event::CallEnded { part, name: call.name.clone(), provider_id })?;
+                    assembly.take(Event::CallEnded { part, name: call.draft.name.clone(), provider_id })?;
                 }
                 Step::Arguments(part, json) => assembly.take(Event::Arguments { part, json })?,
             }

@@ -5,7 +5,7 @@ use std::fs;
 use foehn_ports::ModelErrorKind;
 
 use super::*;
-use crate::offline::Offline;
+use crate::offline::{Habit, Offline, Shows};
 
 fn offline(script: &str) -> Offline {
     let folder = tempfile::tempdir().unwrap();
@@ -52,6 +52,30 @@ finish = "length"
             ),
         );
         assert_eq!(my_deltas, their_deltas);
+    }
+}
+
+#[tokio::test]
+async fn no_way_of_writing_changes_what_is_read() {
+    let script = |habit: &str| {
+        format!(
+            "fragment = 3\nhabits = [{habit}]\n[[turn]]\ntext = \"Looking.\"\ncalls = [{{ name = \"t\", \
+             arguments = {{ n = 1 }} }}, {{ name = \"u\", arguments = {{ n = 2 }} }}]\n"
+        )
+    };
+    let read = async |habit: &str, streaming: bool| {
+        let server = server(&script(habit)).await;
+        let settings = Settings { streaming, ..settings(&server) };
+        let response = ask(&remote(&settings), &prompt("go")).await.0.unwrap();
+        let calls: Vec<_> =
+            response.message.calls.iter().map(|call| (call.name.clone(), call.arguments.clone())).collect();
+        (response.message.text, calls)
+    };
+    let plain = read("", true).await;
+    for habit in Habit::ALL.iter().filter(|habit| habit.shows() == Shows::Wire) {
+        for streaming in [true, false] {
+            assert_eq!(read(&format!("\"{habit}\""), streaming).await, plain, "{habit}");
+        }
     }
 }
 

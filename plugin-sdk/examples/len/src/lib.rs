@@ -7,6 +7,7 @@ struct Len;
 #[args]
 struct LenArgs {
     /// Text to measure.
+    #[schemars(length(max = 1_000_000))]
     text: String,
 }
 

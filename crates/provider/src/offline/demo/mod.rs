@@ -14,11 +14,10 @@ use foehn_ports::ModelRequest;
 use foehn_protocol::Message;
 
 use self::prompt::Prompt;
-use super::habits::PlayedCall;
-use super::play::Played;
+use super::play::{Played, PlayedCall};
 
 /// Letters per piece, so that front ends show a stream.
-const FRAGMENT: usize = 24;
+pub(super) const FRAGMENT: usize = 24;
 
 /// In every answer that calls nothing.
 const CONFESSION: &str = "(I am Foehn's offline stand-in, not a language model: I pick a tool by its words and report \
@@ -47,10 +46,8 @@ pub(super) fn answer(request: &ModelRequest) -> Played {
         if filled.is_empty() {
             continue;
         }
-        let calls = filled.into_iter().take(MOST_CALLS).map(|arguments| PlayedCall {
-            id: None,
-            name: tool.name.clone(),
-            arguments: serde_json::Value::Object(arguments).to_string(),
+        let calls = filled.into_iter().take(MOST_CALLS).map(|arguments| {
+            PlayedCall::new(tool.name.clone(), serde_json::Value::Object(arguments).to_string())
         });
         return Played {
             text: format!("(offline stand-in, not a model) Calling `{}`.", tool.name),

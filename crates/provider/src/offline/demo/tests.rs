@@ -118,7 +118,7 @@ fn check(prompt: &str, expected: &[(&str, Value)]) {
     let calls: Vec<(&str, Value)> = played
         .calls
         .iter()
-        .map(|call| (call.name.as_str(), serde_json::from_str(&call.arguments).unwrap()))
+        .map(|call| (call.draft.name.as_str(), serde_json::from_str(&call.draft.arguments).unwrap()))
         .collect();
     assert_eq!(calls, expected, "{prompt}: {}", played.text);
     assert!(played.text.contains("offline stand-in, not a"), "{prompt}: {}", played.text);

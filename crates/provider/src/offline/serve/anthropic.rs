@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Written, event};
-use crate::offline::habits::{OfferedTool, PlayedCall};
-use crate::offline::play::{Asked, Played, Step};
+use crate::offline::play::{Asked, OfferedTool, Played, PlayedCall, Step};
 
 pub(super) fn asked(body: &Value) -> Asked {
     let mut asked = Asked::default();
@@ -26,11 +25,10 @@ pub(super) fn asked(body: &Value) -> Asked {
                     asked.results.push(block.get("content").map(Value::to_string).unwrap_or_default());
                     asked.failed |= block.get("is_error") == Some(&Value::Bool(true));
                 }
-                Some("tool_use") => asked.calls.push(PlayedCall {
-                    id: None,
-                    name: text(block.get("name")),
-                    arguments: block.get("input").map(Value::to_string).unwrap_or_default(),
-                }),
+                Some("tool_use") => asked.calls.push(PlayedCall::new(
+                    text(block.get("name")),
+                    block.get("input").map(Value::to_string).unwrap_or_default(),
+                )),
                 _ => {}
             }
         }
@@ -85,8 +83,8 @@ fn whole(played: &Played) -> Value {
         content.push(json!({"type":"text","text":played.text}));
     }
     content.extend(played.calls.iter().map(|call| {
-        let input: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
-        json!({"type":"tool_use","id":call.id,"name":call.name,"input":input})
+        let input: Value = serde_json::from_str(&call.draft.arguments).unwrap_or_default();
+        json!({"type":"tool_use","id":call.id,"name":call.draft.name,"input":input})
     }));
     Value::Array(content)
 }
@@ -117,7 +115,7 @@ impl Blocks {
             }
             Step::Call(index) => {
                 let call = &played.calls[index];
-                let block = json!({"type":"tool_use","id":call.id,"name":call.name,"input":{}});
+                let block = json!({"type":"tool_use","id":call.id,"name":call.draft.name,"input":{}});
                 self.open(Kind::Call(index), &block)
             }
             Step::Arguments(_, text) => self.delta(&json!({"type":"input_json_delta","partial_json":text})),

@@ -4,8 +4,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::Written;
-use crate::offline::habits::{OfferedTool, PlayedCall};
-use crate::offline::play::{Asked, Played, Step};
+use crate::offline::play::{Asked, OfferedTool, Played, PlayedCall, Step};
 
 pub(super) fn asked(body: &Value) -> Asked {
     let mut asked = Asked::default();
@@ -28,7 +27,7 @@ pub(super) fn asked(body: &Value) -> Asked {
             }
             if let Some(call) = part.get("functionCall") {
                 let arguments = call.get("args").map(Value::to_string).unwrap_or_default();
-                asked.calls.push(PlayedCall { id: None, name: text(call.get("name")), arguments });
+                asked.calls.push(PlayedCall::new(text(call.get("name")), arguments));
             }
         }
     }
@@ -91,7 +90,10 @@ fn stream(chunk: &str, end: &str) -> String {
 
 /// A call whose arguments keep every digit of the script.
 fn call(call: &PlayedCall) -> String {
-    let is_json = serde_json::from_str::<&RawValue>(&call.arguments).is_ok();
-    let arguments = if is_json { call.arguments.as_str() } else { "{}" };
-    format!("{{\"functionCall\":{{\"name\":{},\"args\":{arguments}}}}}", Value::from(call.name.as_str()))
+    let is_json = serde_json::from_str::<&RawValue>(&call.draft.arguments).is_ok();
+    let arguments = if is_json { call.draft.arguments.as_str() } else { "{}" };
+    format!(
+        "{{\"functionCall\":{{\"name\":{},\"args\":{arguments}}}}}",
+        Value::from(call.draft.name.as_str())
+    )
 }

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{Written, data};
-use crate::offline::habits::{Habit, OfferedTool, PlayedCall};
-use crate::offline::play::{Asked, Played, Step};
+use crate::offline::habits::Habit;
+use crate::offline::play::{Asked, OfferedTool, Played, PlayedCall, Step};
 
 pub(super) fn asked(body: &Value) -> Asked {
     let mut asked = Asked::default();
@@ -48,7 +48,7 @@ pub(super) fn asked(body: &Value) -> Asked {
 
 fn called(call: &Value) -> PlayedCall {
     let text = |pointer: &str| call.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-    PlayedCall { id: None, name: text("/function/name"), arguments: text("/function/arguments") }
+    PlayedCall::new(text("/function/name"), text("/function/arguments"))
 }
 
 pub(super) fn written(played: &Played, body: &Value) -> Written {
@@ -59,8 +59,10 @@ pub(super) fn written(played: &Played, body: &Value) -> Written {
         });
         if let Some(usage) = usage {
             chunk["usage"] = usage.clone();
+        } else if played.has(Habit::EmptyUsage) {
+            chunk["usage"] = json!({});
         }
-        data(&chunk)
+        framed(played, data(&chunk))
     };
     let delta = |delta: Value, finish: Value| json!([{"index":0,"delta":delta,"finish_reason":finish}]);
     let usage = played.usage.map(|tokens| {
@@ -72,14 +74,28 @@ pub(super) fn written(played: &Played, body: &Value) -> Written {
     let steps = played.steps().into_iter().map(|step| {
         let piece = match step {
             Step::Reasoning(text) => json!({"reasoning_content":text}),
+            Step::Text(text) if played.has(Habit::NullCalls) => json!({"content":text,"tool_calls":null}),
             Step::Text(text) => json!({"content":text}),
+            Step::Call(index) if played.has(Habit::LateName) => {
+                let opening = json!({"tool_calls":[opening(played, index)]});
+                let mut named = Map::new();
+                place(played, index, &mut named);
+                named.insert("function".to_owned(), json!({"name":played.calls[index].draft.name}));
+                return chunk(delta(opening, Value::Null), None)
+                    + &chunk(delta(json!({"tool_calls":[named]}), Value::Null), None);
+            }
             Step::Call(index) => json!({"tool_calls":[opening(played, index)]}),
             // The object went out with the opening.
             Step::Arguments(..) if played.has(Habit::ArgsObject) => return String::new(),
             Step::Arguments(index, text) => {
                 let mut call = Map::new();
                 place(played, index, &mut call);
-                call.insert("function".to_owned(), json!({"arguments":text}));
+                let mut function = json!({"arguments":text});
+                if played.has(Habit::RepeatName) {
+                    call.insert("id".to_owned(), Value::from(""));
+                    function["name"] = Value::from(played.calls[index].draft.name.as_str());
+                }
+                call.insert("function".to_owned(), function);
                 json!({"tool_calls":[call]})
             }
         };
@@ -92,7 +108,7 @@ pub(super) fn written(played: &Played, body: &Value) -> Written {
         tail.push(chunk(json!([]), usage.as_ref()));
     }
     if !played.has(Habit::NoDone) {
-        tail.push("data: [DONE]\n\n".to_owned());
+        tail.push(framed(played, "data: [DONE]\n\n".to_owned()));
     }
     Written {
         head: vec![chunk(delta(json!({"role":"assistant","content":""}), Value::Null), None)],
@@ -110,7 +126,10 @@ fn plain(played: &Played, model: &Value, usage: Option<Value>) -> Value {
     if !played.calls.is_empty() {
         let calls = played.calls.iter().map(|call| {
             let mut written =
-                json!({"type":"function","function":{"name":call.name,"arguments":arguments(played, call)}});
+                json!({"function":{"name":call.draft.name,"arguments":arguments(played, call)}});
+            if !played.has(Habit::MissingType) {
+                written["type"] = Value::from("function");
+            }
             if let Some(id) = &call.id {
                 written["id"] = Value::from(id.as_str());
             }
@@ -136,9 +155,15 @@ fn opening(played: &Played, index: usize) -> Value {
     if let Some(id) = &call.id {
         written.insert("id".to_owned(), Value::from(id.as_str()));
     }
-    written.insert("type".to_owned(), Value::from("function"));
+    if !played.has(Habit::MissingType) {
+        written.insert("type".to_owned(), Value::from("function"));
+    }
     let whole = if played.has(Habit::ArgsObject) { arguments(played, call) } else { Value::from("") };
-    written.insert("function".to_owned(), json!({"name":call.name,"arguments":whole}));
+    let mut function = json!({"name":call.draft.name,"arguments":whole});
+    if played.has(Habit::LateName) {
+        function = json!({"arguments":whole});
+    }
+    written.insert("function".to_owned(), function);
     Value::Object(written)
 }
 
@@ -147,6 +172,8 @@ fn place(played: &Played, index: usize, call: &mut Map<String, Value>) {
         0
     } else if played.has(Habit::IndexFromOne) {
         index + 1
+    } else if played.has(Habit::HugeIndex) {
+        index + 2_000_000
     } else {
         index
     };
@@ -155,10 +182,17 @@ fn place(played: &Played, index: usize, call: &mut Map<String, Value>) {
     }
 }
 
+/// One event as its lines arrive.
+fn framed(played: &Played, event: String) -> String {
+    let noise = if played.has(Habit::Noise) { ": still here\n\ndata:\n\njunk\n\n" } else { "" };
+    let event = format!("{noise}{event}");
+    if played.has(Habit::CarriageReturns) { event.replace('\n', "\r\n") } else { event }
+}
+
 fn arguments(played: &Played, call: &PlayedCall) -> Value {
-    let text = || Value::from(call.arguments.as_str());
+    let text = || Value::from(call.draft.arguments.as_str());
     if played.has(Habit::ArgsObject) {
-        serde_json::from_str(&call.arguments).unwrap_or_else(|_| text())
+        serde_json::from_str(&call.draft.arguments).unwrap_or_else(|_| text())
     } else {
         text()
     }

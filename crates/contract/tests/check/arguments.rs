@@ -1,56 +1,9 @@
-//! What is accepted, and what a model reads when it is not.
+//! Arguments of every kind of wrong.
 
-use std::sync::Arc;
-
-use foehn_contract::{Coercion, Contract};
-use foehn_protocol::{Risk, ToolSpec};
+use foehn_contract::Coercion;
 use serde_json::{Value, json};
 
-fn contract(schema: Value) -> Contract {
-    Contract::new(Arc::new(ToolSpec {
-        name: "tool".to_owned(),
-        plugin: "plugin".to_owned(),
-        description: "A tool.".to_owned(),
-        risk: Risk::ReadOnly,
-        schema,
-        ..ToolSpec::default()
-    }))
-}
-
-/// One line per note or problem; `=` shows what will run.
-fn outcome(schema: &Value, raw: &str, coercion: Coercion) -> String {
-    match contract(schema.clone()).check(raw, coercion) {
-        Ok(accepted) => {
-            let mut lines = vec![format!("= {}", accepted.arguments)];
-            lines.extend(accepted.notes.iter().map(|note| format!("  note {note}")));
-            lines.join("\n")
-        }
-        Err(problems) => {
-            let line = |problem: foehn_protocol::Problem| {
-                let mut line = format!("! {} {}", problem.path, problem.code).replacen("!  ", "! ", 1);
-                for (name, text) in
-                    [("expected", problem.expected), ("got", problem.got), ("hint", problem.suggestion)]
-                {
-                    if let Some(text) = text {
-                        line.push_str(&format!(" | {name}: {text}"));
-                    }
-                }
-                line
-            };
-            problems.into_iter().map(line).collect::<Vec<_>>().join("\n")
-        }
-    }
-}
-
-fn check(schema: &Value, rows: &[(&str, &str)]) {
-    check_with(schema, Coercion::Lenient, rows);
-}
-
-fn check_with(schema: &Value, coercion: Coercion, rows: &[(&str, &str)]) {
-    for (raw, expected) in rows {
-        assert_eq!(outcome(schema, raw, coercion), *expected, "{raw}");
-    }
-}
+use crate::{check, check_with, contract};
 
 fn file_read() -> Value {
     json!({
@@ -125,13 +78,19 @@ fn null_for_what_was_left_out() {
                 r#"{"path":"a.txt","filter":{"word":null,"k":1}}"#,
                 "= {\"path\":\"a.txt\",\"filter\":{\"k\":1}}\n  note `/filter/word`: null was taken as left out",
             ),
-            (r#"{"path":null}"#, "! /path wrong_type | expected: string | got: null"),
+            (
+                r#"{"path":null}"#,
+                "! /path wrong_type | expected: string | got: null | hint: it needs a value",
+            ),
         ],
     );
     check_with(
         &file_read(),
         Coercion::Strict,
-        &[(r#"{"path":"a.txt","offset":null}"#, "! /offset wrong_type | expected: integer | got: null")],
+        &[(
+            r#"{"path":"a.txt","offset":null}"#,
+            "! /offset wrong_type | expected: integer | got: null | hint: it needs a value",
+        )],
     );
 }
 
@@ -174,7 +133,7 @@ fn unknown_and_misspelt_keys_with_all_other_problems() {
                 r#"{"Path":7,"old":["x"],"verbose":1}"#,
                 "! /Path unknown_argument | expected: only `path`, `old`, `new`, `replace_all` | got: `Path` | hint: did you mean `path`?\n\
                  ! /new missing_argument | expected: string\n\
-                 ! /old wrong_type | expected: string | got: [\"x\"]\n\
+                 ! /old wrong_type | expected: string | got: [\"x\"] | hint: send it as text, in quotes\n\
                  ! /path missing_argument | expected: string\n\
                  ! /verbose unknown_argument | expected: only `path`, `old`, `new`, `replace_all` | got: `verbose`",
             ),
@@ -199,7 +158,7 @@ fn structures_given_as_text() {
             ),
             (
                 r#"{"path":"a","paths":"a.txt"}"#,
-                "! /paths wrong_type | expected: array | got: \"a.txt\" | hint: write the JSON value itself, not text in quotes",
+                "= {\"path\":\"a\",\"paths\":[\"a.txt\"]}\n  note `/paths`: one value was read as a list of one",
             ),
             (r#"{"path":"[\"x\"]"}"#, r#"= {"path":"[\"x\"]"}"#),
             (
@@ -234,13 +193,23 @@ fn integers_keep_every_digit() {
                 r#"{"id":"4611686018427387905"}"#,
                 "= {\"id\":4611686018427387905}\n  note `/id`: text was read as an integer",
             ),
-            (r#"{"id":10.0}"#, "= {\"id\":10}\n  note `/id`: 10.0 was read as the integer 10"),
-            (r#"{"id":1e3}"#, "= {\"id\":1000}\n  note `/id`: 1000.0 was read as the integer 1000"),
-            (r#"{"id":10.5}"#, "! /id wrong_type | expected: integer | got: 10.5"),
+            (
+                r#"{"id":10.0}"#,
+                "= {\"id\":10}\n  note `/id`: a number without fraction was read as an integer",
+            ),
+            (
+                r#"{"id":1e3}"#,
+                "= {\"id\":1000}\n  note `/id`: a number without fraction was read as an integer",
+            ),
+            (
+                r#"{"id":10.5}"#,
+                "! /id wrong_type | expected: integer | got: 10.5 | hint: write a whole number, such as 6",
+            ),
             (
                 r#"{"id":18446744073709551616}"#,
-                "! /id out_of_range | expected: an integer from -9223372036854775808 to 18446744073709551615 | got: 1.8446744073709552e+19",
+                "! /id out_of_range | expected: an integer from -9223372036854775808 to 18446744073709551615 | got: 18446744073709551616",
             ),
+            (r#"{"small":-1}"#, "! /small out_of_range | expected: an integer from 0 to 255 | got: -1"),
             (r#"{"small":256}"#, "! /small out_of_range | expected: an integer from 0 to 255 | got: 256"),
             (r#"{"small":255,"ratio":0.1}"#, r#"= {"small":255,"ratio":0.1}"#),
             (r#"{"ratio":10.0}"#, r#"= {"ratio":10.0}"#),
@@ -272,7 +241,10 @@ fn limits_formats_and_lists() {
         ],
     );
     let long = format!(r#"{{"path":["{}"]}}"#, "ä".repeat(200));
-    let shown = format!("! /path wrong_type | expected: string | got: [\"{}...", "ä".repeat(78));
+    let shown = format!(
+        "! /path wrong_type | expected: string | got: [\"{}... | hint: send it as text, in quotes",
+        "ä".repeat(78)
+    );
     check(&file_read(), &[(&long, &shown)]);
 }
 
@@ -353,4 +325,152 @@ fn schemas_that_cannot_be_enforced() {
         assert!(actual.starts_with(expected), "{actual}");
     }
     assert_eq!(contract(json!(null)).definition().parameters, json!({"type": "object", "properties": {}}));
+}
+
+#[test]
+fn arguments_that_do_not_exist_at_any_depth() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "durationMinutes": {"type": "integer"},
+            "guests": {"type": "array", "items": {"$ref": "#/$defs/Guest"}},
+        },
+        "additionalProperties": false,
+        "$defs": {"Guest": {
+            "type": "object",
+            "properties": {"name": {"type": "string"}},
+            "additionalProperties": false,
+        }},
+    });
+    check(
+        &schema,
+        &[
+            (
+                r#"{"DurationMinutes":30,"userId":"admin"}"#,
+                "! /DurationMinutes unknown_argument | expected: only `durationMinutes`, `guests` | got: `DurationMinutes` | hint: did you mean `durationMinutes`?\n\
+                 ! /userId unknown_argument | expected: only `durationMinutes`, `guests` | got: `userId`",
+            ),
+            (
+                r#"{"guests":[{"name":"Ada"},{"Name":"Bob"}]}"#,
+                "! /guests/1/Name unknown_argument | expected: only `name` | got: `Name` | hint: did you mean `name`?",
+            ),
+            (
+                r#"{"guests":[{"name":"Ada","name":"Bob"}]}"#,
+                "! /guests/0/name duplicate_argument | expected: each argument once | hint: keep the one that is meant",
+            ),
+            (
+                r#"{"guests":"[{\"name\":\"Ada\",\"name\":\"Bob\"}]"}"#,
+                "! /guests wrong_type | expected: array | got: \"[{\\\"name\\\":\\\"Ada\\\",\\\"name\\\":\\\"Bob\\\"}]\" | hint: write the JSON value itself, not text in quotes",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn the_form_that_was_meant() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "tagged": {"oneOf": [
+                {"type": "object", "properties": {"kind": {"const": "move"}, "to": {"type": "string"}}, "required": ["kind", "to"], "additionalProperties": false},
+                {"type": "object", "properties": {"kind": {"const": "resize"}, "by": {"type": "integer"}}, "required": ["kind", "by"], "additionalProperties": false},
+            ]},
+            "named": {"oneOf": [
+                {"type": "object", "properties": {"Move": {"$ref": "#/$defs/Move"}}, "required": ["Move"], "additionalProperties": false},
+                {"type": "object", "properties": {"Resize": {"type": "integer"}}, "required": ["Resize"], "additionalProperties": false},
+                {"type": "string", "enum": ["Close"]},
+            ]},
+        },
+        "$defs": {"Move": {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"], "additionalProperties": false}},
+    });
+    check(
+        &schema,
+        &[
+            (
+                r#"{"tagged":{"kind":"resize","by":"3","to":"left"}}"#,
+                "! /tagged/to unknown_argument | expected: only `kind`, `by` | got: `to`",
+            ),
+            (
+                r#"{"tagged":{"to":"left"}}"#,
+                "! /tagged/kind missing_argument | expected: one of \"move\", \"resize\"",
+            ),
+            (r#"{"tagged":{}}"#, "! /tagged/kind missing_argument | expected: one of \"move\", \"resize\""),
+            (
+                r#"{"named":{"Resize":"3"}}"#,
+                "= {\"named\":{\"Resize\":3}}\n  note `/named/Resize`: text was read as an integer",
+            ),
+            (
+                r#"{"named":{"Move":{"too":"left"}}}"#,
+                "! /named/Move/to missing_argument | expected: string\n\
+                 ! /named/Move/too unknown_argument | expected: only `to` | got: `too` | hint: did you mean `to`?",
+            ),
+            (
+                r#"{"named":"close"}"#,
+                "= {\"named\":\"Close\"}\n  note `/named`: the listed value in its own case was used",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn numbers_as_text_keep_every_digit() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "code": {"type": "string"},
+            "codes": {"type": "array", "items": {"type": "string"}},
+            "either": {"type": ["string", "number"]},
+            "day": {"type": "string", "format": "date"},
+        },
+    });
+    let as_text = |value: &str, place: &str| {
+        format!("= {value}\n  note `{place}`: a number was read as text, digit by digit")
+    };
+    check(
+        &schema,
+        &[
+            (r#"{"code":18446744073709551616}"#, &as_text(r#"{"code":"18446744073709551616"}"#, "/code")),
+            (r#"{"code":-0.10e+2}"#, &as_text(r#"{"code":"-0.10e+2"}"#, "/code")),
+            (
+                r#"{"codes":["a",7301994455012233447]}"#,
+                &as_text(r#"{"codes":["a","7301994455012233447"]}"#, "/codes/1"),
+            ),
+            // Text that was read as JSON has lost how the number was written.
+            (
+                r#"{"codes":"[1.50]"}"#,
+                "! /codes/0 wrong_type | expected: string | got: 1.5 | hint: send it as text, in quotes",
+            ),
+            (r#"{"either":1.50}"#, r#"= {"either":1.50}"#),
+            (
+                r#"{"day":2026}"#,
+                "! /day wrong_type | expected: string | got: 2026 | hint: send it as text, in quotes",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn what_can_mean_two_things() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "count": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "string"}}]},
+            "flag": {"anyOf": [{"type": "integer"}, {"type": "boolean"}]},
+            "list": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "array", "items": {"type": "integer"}}]},
+        },
+    });
+    check(
+        &schema,
+        &[
+            (
+                r#"{"count":"6"}"#,
+                "! /count ambiguous | expected: one of the forms of the schema; none fits: value is not of type \"integer\"; value is not of type \"array\" | got: \"6\" | hint: it can mean 6 or [\"6\"]: write the one that is meant",
+            ),
+            (r#"{"flag":"1"}"#, "= {\"flag\":1}\n  note `/flag`: text was read as an integer"),
+            (
+                r#"{"list":"a"}"#,
+                "! /list wrong_type | expected: one of the forms of the schema; none fits: value is not of type \"array\"; value is not of type \"array\" | got: \"a\"",
+            ),
+        ],
+    );
 }
