@@ -8,6 +8,8 @@ pub mod wire;
 pub mod process;
 #[cfg(feature = "async")]
 pub mod rt;
+#[cfg(feature = "walk")]
+pub mod walk;
 #[cfg(feature = "workspace")]
 pub mod workspace;
 

@@ -77,7 +77,7 @@ fn four_situations_have_four_answers() {
         &workspace,
         json!({"path": "src/main.rs"}),
         ReplyKind::Failed,
-        "`src/main.rs` is not a folder; to list the one it is in, scan `src`",
+        "`src/main.rs` is not a folder; the one it is in is `src`",
     );
     check(&workspace, json!({"path": "empty"}), &["`empty` is empty"]);
     check(&workspace, json!({"pattern": "*.py"}), &["nothing in `.` matches `*.py` (9 entries looked at)"]);
