@@ -93,7 +93,9 @@ impl Start {
             Ok(metadata) if metadata.is_dir() => workspace.real(&path)?,
             Ok(_) => {
                 let parent = path.parent().unwrap_or_else(RelPath::root);
-                return Err(Error::failed(format!("`{path}` is not a folder; the one it is in is `{parent}`")));
+                return Err(Error::failed(format!(
+                    "`{path}` is not a folder; the one it is in is `{parent}`"
+                )));
             }
             Err(WorkspaceError::NotFound { .. }) => {
                 let nearest = std::iter::successors(path.parent(), RelPath::parent)
@@ -128,8 +130,15 @@ pub fn walk(
         Ignored::default()
     };
     let dir = Arc::new(start.dir.try_clone()?);
-    let mut walk =
-        Walk { rules, ignored, start: start.path.as_path(), check, visit, looked_at: 0, skipped: Skipped::default() };
+    let mut walk = Walk {
+        rules,
+        ignored,
+        start: start.path.as_path(),
+        check,
+        visit,
+        looked_at: 0,
+        skipped: Skipped::default(),
+    };
     let _ = walk.folder(&dir, &start.path, 0)?;
     Ok(walk.skipped)
 }

@@ -45,7 +45,7 @@ impl Skipped {
             .map(|(count, what)| format!("{count} {what}"))
             .collect();
         if !counted.is_empty() {
-            lines.push(format!("left out: {} ({switch} {verb}s them)", counted.join(", ")));
+            lines.push(format!("left out: {} ({switch} shows them)", counted.join(", ")));
         }
         if self.denied > 0 {
             lines.push(format!("left out: {} that the configuration denies", self.denied));
