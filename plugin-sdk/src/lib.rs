@@ -10,6 +10,8 @@ pub mod process;
 pub mod rt;
 #[cfg(feature = "undo")]
 pub mod undo;
+#[cfg(feature = "walk")]
+pub mod walk;
 #[cfg(feature = "workspace")]
 pub mod workspace;
 

@@ -20,7 +20,31 @@ pub(crate) fn schema_of<T: JsonSchema>() -> Value {
         // Models' vendors want to see it at the root, which schemars leaves out for an enum.
         schema.insert("type".to_owned(), "object".into());
     }
-    schema.to_value()
+    let mut schema = schema.to_value();
+    drop_number_formats(&mut schema);
+    schema
+}
+
+/// `"format": "uint64"` is Rust's own word. What it means stands beside it as bounds, and every definition is paid for with
+/// every request.
+fn drop_number_formats(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            let is_rusts = |format: &str| {
+                ["int", "uint", "float", "double"].iter().any(|word| {
+                    format
+                        .strip_prefix(word)
+                        .is_some_and(|bits| bits.bytes().all(|byte| byte.is_ascii_digit()))
+                })
+            };
+            if map.get("format").and_then(Value::as_str).is_some_and(is_rusts) {
+                map.shift_remove("format");
+            }
+            map.values_mut().for_each(drop_number_formats);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_number_formats),
+        _ => {}
+    }
 }
 
 /// Reads JSON text; nothing at all counts as an object without keys. The error is `` `PLACE`: WHAT IS WRONG ``.

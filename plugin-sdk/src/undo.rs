@@ -13,7 +13,7 @@ mod record;
 mod state;
 mod store;
 
-use crate::workspace::{RelPath, Result, Workspace};
+use crate::workspace::{EntryKind, RelPath, Result, Workspace};
 
 pub use crate::wire::Undone;
 
@@ -27,23 +27,22 @@ pub const LARGEST_KEPT: u64 = 64 << 20;
 /// The folder of a workspace that Foehn keeps its own things in.
 pub const FOLDER: &str = ".foehn";
 
-/// What a call changes, told as it goes.
+/// What a call changes in one workspace, told as it goes. Dropped without [`finish`](Recorder::finish) it stands for a call
+/// that was cut off.
 #[derive(Debug)]
-pub struct Recorder<'w> {
-    workspace: &'w Workspace,
+pub struct Recorder {
     store: Store,
     changes: Vec<Change>,
     not_kept: Vec<RelPath>,
 }
 
-impl<'w> Recorder<'w> {
+impl Recorder {
     /// Begins the record of the call with this [key](crate::Cx::key).
     ///
     /// # Errors
     /// When the folder of the backups cannot be written; a tool may go on without them, and should say so.
-    pub fn open(workspace: &'w Workspace, key: &str) -> Result<Self> {
-        let store = Store::open(workspace, key)?;
-        Ok(Self { workspace, store, changes: Vec::new(), not_kept: Vec::new() })
+    pub fn open(workspace: &Workspace, key: &str) -> Result<Self> {
+        Ok(Self { store: Store::open(workspace, key)?, changes: Vec::new(), not_kept: Vec::new() })
     }
 
     /// Keeps what is at a path now: call it right before the path is changed, made or removed. Of a link the link itself is
@@ -51,34 +50,34 @@ impl<'w> Recorder<'w> {
     ///
     /// # Errors
     /// When it cannot be read or kept.
-    pub fn before(&mut self, path: &RelPath) -> Result<()> {
-        let mut missing = Vec::new();
-        let mut above = path.parent();
-        while let Some(folder) = above.filter(|folder| !folder.is_root()) {
-            if State::of(self.workspace, &folder)? != State::Absent {
-                break;
-            }
-            above = folder.parent();
-            missing.push(folder);
-        }
-        for folder in missing.into_iter().rev() {
-            self.keep(&folder)?;
-        }
-        self.keep(path)
+    pub fn before(&mut self, workspace: &Workspace, path: &RelPath) -> Result<()> {
+        self.before_folders_above(workspace, path)?;
+        self.keep(workspace, path)
     }
 
     /// The same for everything in a folder, and then the folder.
     ///
     /// # Errors
     /// As [`before`](Recorder::before).
-    pub fn before_tree(&mut self, folder: &RelPath) -> Result<()> {
-        for entry in self.workspace.read_dir(folder)? {
+    pub fn before_tree(&mut self, workspace: &Workspace, folder: &RelPath) -> Result<()> {
+        for entry in workspace.read_dir(folder)? {
             match entry.kind {
-                crate::workspace::EntryKind::Directory => self.before_tree(&entry.path)?,
-                _ => self.keep(&entry.path)?,
+                EntryKind::Directory => self.before_tree(workspace, &entry.path)?,
+                _ => self.keep(workspace, &entry.path)?,
             }
         }
-        self.before(folder)
+        self.before(workspace, folder)
+    }
+
+    /// Call it right before an entry gets another name, where nothing is yet. Nothing is kept but the names: what is in a
+    /// folder that moves may change later and moves back as it then is.
+    ///
+    /// # Errors
+    /// As [`before`](Recorder::before).
+    pub fn before_move(&mut self, workspace: &Workspace, from: &RelPath, to: &RelPath) -> Result<()> {
+        self.before_folders_above(workspace, to)?;
+        let before = State::of(workspace, from)?;
+        self.begin(Change { path: from.clone(), before, after: None, moved_to: Some(to.clone()) })
     }
 
     /// Paths whose old content was too large to keep.
@@ -90,24 +89,40 @@ impl<'w> Recorder<'w> {
     ///
     /// # Errors
     /// When the record cannot be written; the changes can then not be told from somebody else's, and stay.
-    pub fn finish(mut self) -> Result<()> {
+    pub fn finish(mut self, workspace: &Workspace) -> Result<()> {
         for change in &mut self.changes {
-            change.after = Some(State::of(self.workspace, &change.path)?);
+            change.after = Some(State::of(workspace, &change.path)?);
         }
         self.store.finish(&self.changes)
     }
 
-    fn keep(&mut self, path: &RelPath) -> Result<()> {
+    fn before_folders_above(&mut self, workspace: &Workspace, path: &RelPath) -> Result<()> {
+        let mut missing = Vec::new();
+        let mut above = path.parent();
+        while let Some(folder) = above.filter(|folder| !folder.is_root()) {
+            if State::of(workspace, &folder)? != State::Absent {
+                break;
+            }
+            above = folder.parent();
+            missing.push(folder);
+        }
+        missing.iter().rev().try_for_each(|folder| self.keep(workspace, folder))
+    }
+
+    fn keep(&mut self, workspace: &Workspace, path: &RelPath) -> Result<()> {
         if self.changes.iter().any(|change| change.path == *path) {
             return Ok(());
         }
         // Until its record names it, a content could be swept away.
         let _lock = self.store.lock()?;
-        let (before, kept) = self.store.keep(self.workspace, path)?;
+        let (before, kept) = self.store.keep(workspace, path)?;
         if !kept {
             self.not_kept.push(path.clone());
         }
-        let change = Change { path: path.clone(), before, after: None };
+        self.begin(Change { path: path.clone(), before, after: None, moved_to: None })
+    }
+
+    fn begin(&mut self, change: Change) -> Result<()> {
         self.store.begin(&change)?;
         self.changes.push(change);
         Ok(())

@@ -92,7 +92,6 @@ fn schemas_are_flat_and_closed() {
             "limit": {
                 "type": ["integer", "null"],
                 "description": "Most changes to make.",
-                "format": "uint8",
                 "minimum": 0,
                 "maximum": 255,
             },

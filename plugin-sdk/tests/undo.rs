@@ -64,10 +64,10 @@ impl Place {
     fn call(&self, key: &str, paths: &[&str], change: impl FnOnce(&Self)) {
         let mut recorder = Recorder::open(&self.workspace, key).unwrap();
         for path in paths {
-            recorder.before(&self.workspace.resolve(path).unwrap()).unwrap();
+            recorder.before(&self.workspace, &self.workspace.resolve(path).unwrap()).unwrap();
         }
         change(self);
-        recorder.finish().unwrap();
+        recorder.finish(&self.workspace).unwrap();
     }
 
     fn undo(&self, key: &str) -> Option<Undone> {
@@ -141,10 +141,33 @@ fn a_whole_folder_comes_back() {
     fs::set_permissions(place.at("sub"), fs::Permissions::from_mode(0o2775)).unwrap();
     let before = tree(place.folder.path());
     let mut recorder = Recorder::open(&place.workspace, "s/1").unwrap();
-    recorder.before_tree(&place.workspace.resolve("sub").unwrap()).unwrap();
+    recorder.before_tree(&place.workspace, &place.workspace.resolve("sub").unwrap()).unwrap();
     fs::remove_dir_all(place.at("sub")).unwrap();
-    recorder.finish().unwrap();
+    recorder.finish(&place.workspace).unwrap();
     assert!(undo(&place.workspace, "s/1").unwrap().unwrap().left.is_empty());
+    assert_eq!(tree(place.folder.path()), before);
+}
+
+#[test]
+fn what_was_moved_moves_back_with_what_is_in_it_now() {
+    let place = Place::new();
+    let before = tree(place.folder.path());
+    let path = |name: &str| place.workspace.resolve(name).unwrap();
+    for (key, from, to) in [("s/1", "sub", "new/place"), ("s/2", "run.sh", "sub2/run.sh")] {
+        let mut recorder = Recorder::open(&place.workspace, key).unwrap();
+        recorder.before_move(&place.workspace, &path(from), &path(to)).unwrap();
+        place.workspace.rename(&path(from), &path(to)).unwrap();
+        recorder.finish(&place.workspace).unwrap();
+    }
+    place.call("s/3", &["new/place/b.txt"], |place| fs::write(place.at("new/place/b.txt"), "B").unwrap());
+    fs::write(place.at("new/place/c.txt"), "the user's").unwrap();
+    let told = preview(&place.workspace, "s/1").unwrap();
+    assert_eq!(told, restored(&["`new/place`: is `sub` again", "`new`: the new folder is gone"]));
+    for key in ["s/3", "s/2", "s/1"] {
+        assert!(place.undo(key).unwrap().left.is_empty());
+    }
+    assert_eq!(fs::read_to_string(place.at("sub/c.txt")).unwrap(), "the user's");
+    fs::remove_file(place.at("sub/c.txt")).unwrap();
     assert_eq!(tree(place.folder.path()), before);
 }
 
@@ -191,8 +214,8 @@ fn later_calls_of_the_same_file_count_as_taken_back_in_a_preview() {
 fn a_call_that_was_cut_off_is_told_and_left() {
     let place = Place::new();
     let mut recorder = Recorder::open(&place.workspace, "s/1").unwrap();
-    recorder.before(&place.workspace.resolve("a.txt").unwrap()).unwrap();
-    recorder.before(&place.workspace.resolve("run.sh").unwrap()).unwrap();
+    recorder.before(&place.workspace, &place.workspace.resolve("a.txt").unwrap()).unwrap();
+    recorder.before(&place.workspace, &place.workspace.resolve("run.sh").unwrap()).unwrap();
     fs::write(place.at("a.txt"), "half").unwrap();
     drop(recorder);
     let left = "`a.txt` was being changed when the call was cut off: whose change it is cannot be told, and it stays as it is";

@@ -12,22 +12,16 @@ pub(super) fn carry_out(workspace: &Workspace, changes: &[Change]) -> Undone {
     // Folders get their permissions last: one that may not be written takes nothing back.
     let mut folders = Vec::new();
     for change in changes.iter().rev() {
-        match State::of(workspace, &change.path) {
-            Err(error) => undone.left.push(error.to_string()),
-            Ok(now) => match step(change, &now) {
-                Step::Nothing => {}
-                Step::Leave(reason) => undone.left.push(format!("`{}` {reason}", change.path)),
-                Step::Restore => match restore(workspace, &change.path, &change.before, &now) {
-                    Ok(None) => {
-                        undone.restored.push(done(change));
-                        if let State::Directory { mode } = change.before {
-                            folders.push((&change.path, mode));
-                        }
-                    }
-                    Ok(Some(reason)) => undone.left.push(format!("`{}` {reason}", change.path)),
-                    Err(error) => undone.left.push(format!("`{}` stays as it is: {error}", change.path)),
-                },
-            },
+        let look = |path: &RelPath| State::of(workspace, path);
+        match take_back(change, look, |now| act(workspace, change, now)) {
+            Ok(Some(line)) => {
+                undone.restored.push(line);
+                if let (State::Directory { mode }, None) = (&change.before, &change.moved_to) {
+                    folders.push((&change.path, *mode));
+                }
+            }
+            Ok(None) => {}
+            Err(reason) => undone.left.push(reason),
         }
     }
     for (path, mode) in folders.into_iter().rev() {
@@ -42,52 +36,76 @@ pub(super) fn carry_out(workspace: &Workspace, changes: &[Change]) -> Undone {
 pub(super) fn preview(workspace: &Workspace, changes: &[Change], later: &[Record]) -> Undone {
     let mut undone = Undone::default();
     for change in changes.iter().rev() {
-        let then = State::of(workspace, &change.path).map(|now| before_later(change, later, now));
-        match then {
-            Err(error) => undone.left.push(error.to_string()),
-            Ok(then) => match step(change, &then) {
-                Step::Nothing => {}
-                Step::Leave(reason) => undone.left.push(format!("`{}` {reason}", change.path)),
-                Step::Restore => undone.restored.push(done(change)),
-            },
+        let look = |path: &RelPath| {
+            let now = State::of(workspace, path)?;
+            let left_by_call =
+                if *path == change.path { change.after.as_ref() } else { Some(&change.before) };
+            Ok(before_later(path, left_by_call, later, now))
+        };
+        match take_back(change, look, |_| Ok(None)) {
+            Ok(line) => undone.restored.extend(line),
+            Err(reason) => undone.left.push(reason),
         }
     }
     undone
 }
 
-/// The state that this call left, if the later calls lead from it to what is now without a gap; else what is now.
-fn before_later(change: &Change, later: &[Record], now: State) -> State {
-    let mut state = change.after.as_ref();
-    for other in later.iter().flat_map(|record| &record.changes).filter(|other| other.path == change.path) {
-        if state == Some(&other.before) {
-            state = other.after.as_ref();
+/// The state that this call left at a path, if the later calls lead from it to what is now without a gap; else what is now.
+fn before_later(path: &RelPath, left_by_call: Option<&State>, later: &[Record], now: State) -> State {
+    let mut state = left_by_call.cloned();
+    for other in later.iter().flat_map(|record| &record.changes) {
+        if other.path == *path && state.as_ref() == Some(&other.before) {
+            state = other.after.clone();
+        } else if other.moved_to.as_ref() == Some(path) && state == Some(State::Absent) {
+            state = Some(other.before.clone());
         }
     }
-    match &change.after {
-        Some(after) if state == Some(&now) => after.clone(),
+    match left_by_call {
+        Some(left) if state.as_ref() == Some(&now) => left.clone(),
         _ => now,
     }
 }
 
-enum Step {
-    Nothing,
-    Restore,
-    /// Completes "`path` ...".
-    Leave(String),
+/// Decides about one change, and has it taken back by `act` where it still is the call's own. The line that tells so, `None`
+/// when there is nothing to do, or why it is left as it is.
+fn take_back(
+    change: &Change,
+    look: impl Fn(&RelPath) -> Result<State>,
+    act: impl FnOnce(&State) -> Result<Option<String>>,
+) -> std::result::Result<Option<String>, String> {
+    let Change { path, before, after, moved_to } = change;
+    let now = look(path).map_err(|error| error.to_string())?;
+    if now == *before {
+        return Ok(None);
+    }
+    let Some(after) = after else {
+        return Err(format!(
+            "`{path}` was being changed when the call was cut off: whose change it is cannot be told, and it stays as it is"
+        ));
+    };
+    let mut is_own = *after == now;
+    if let Some(to) = moved_to {
+        let there = look(to).map_err(|error| error.to_string())?;
+        is_own &= match (before, &there) {
+            // What is in it may have changed: that moves along.
+            (State::Directory { .. }, State::Directory { .. }) => true,
+            (before, there) => before == there,
+        };
+    }
+    if !is_own {
+        return Err(format!("`{path}` was changed by somebody else since, and stays as it is"));
+    }
+    match act(&now) {
+        Ok(None) => Ok(Some(done(change))),
+        Ok(Some(reason)) => Err(format!("`{path}` {reason}")),
+        Err(error) => Err(format!("`{path}` stays as it is: {error}")),
+    }
 }
 
-fn step(change: &Change, now: &State) -> Step {
-    let Change { before, after, .. } = change;
-    if now == before {
-        return Step::Nothing;
-    }
-    match after {
-        Some(after) if after == now => Step::Restore,
-        Some(_) => Step::Leave("was changed by somebody else since, and stays as it is".to_owned()),
-        None => Step::Leave(
-            "was being changed when the call was cut off: whose change it is cannot be told, and it stays as it is"
-                .to_owned(),
-        ),
+fn act(workspace: &Workspace, change: &Change, now: &State) -> Result<Option<String>> {
+    match &change.moved_to {
+        Some(to) => workspace.rename(to, &change.path).map(|()| None),
+        None => restore(workspace, &change.path, &change.before, now),
     }
 }
 
@@ -133,6 +151,9 @@ fn remove(workspace: &Workspace, path: &RelPath, now: &State) -> Result<()> {
 }
 
 fn done(change: &Change) -> String {
+    if let Some(to) = &change.moved_to {
+        return format!("`{to}`: is `{}` again", change.path);
+    }
     let what = match (&change.before, &change.after) {
         (State::Absent, Some(State::Directory { .. })) => "the new folder is gone",
         (State::Absent, _) => "the new file is gone",

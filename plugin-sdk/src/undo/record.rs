@@ -16,6 +16,8 @@ pub(super) struct Change {
     pub(super) before: State,
     /// `None`: the call did not come to its end.
     pub(super) after: Option<State>,
+    /// The other name that the entry got.
+    pub(super) moved_to: Option<RelPath>,
 }
 
 /// The record of one call.
@@ -32,9 +34,19 @@ pub(super) struct Record {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Line {
-    Call { key: String },
-    Before { path: PathText, state: State },
-    After { path: PathText, state: State },
+    Call {
+        key: String,
+    },
+    Before {
+        path: PathText,
+        state: State,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        moved_to: Option<PathText>,
+    },
+    After {
+        path: PathText,
+        state: State,
+    },
     Undone,
 }
 
@@ -47,11 +59,15 @@ impl Record {
         for line in lines {
             match line {
                 Line::Call { .. } => return None,
-                Line::Before { path, state } => {
-                    record.changes.push(Change { path: path.0, before: state, after: None });
-                }
+                Line::Before { path, state, moved_to } => record.changes.push(Change {
+                    path: path.0,
+                    before: state,
+                    after: None,
+                    moved_to: moved_to.map(|path| path.0),
+                }),
                 Line::After { path, state } => {
-                    if let Some(change) = record.changes.iter_mut().find(|change| change.path == path.0) {
+                    let of_path = |change: &&mut Change| change.path == path.0 && change.after.is_none();
+                    if let Some(change) = record.changes.iter_mut().find(of_path) {
                         change.after = Some(state);
                     }
                 }
@@ -64,7 +80,7 @@ impl Record {
     /// The hashes of the contents that it may need.
     pub(super) fn contents(&self) -> impl Iterator<Item = &str> {
         self.changes.iter().filter_map(|change| match &change.before {
-            State::File { hash, .. } => Some(hash.as_str()),
+            State::File { hash, .. } if change.moved_to.is_none() => Some(hash.as_str()),
             _ => None,
         })
     }

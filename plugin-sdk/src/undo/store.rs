@@ -101,7 +101,11 @@ impl Store {
         if !self.begun {
             lines.push(Line::Call { key: self.key.clone() });
         }
-        lines.push(Line::Before { path: PathText(change.path.clone()), state: change.before.clone() });
+        lines.push(Line::Before {
+            path: PathText(change.path.clone()),
+            state: change.before.clone(),
+            moved_to: change.moved_to.clone().map(PathText),
+        });
         self.append(&lines)?;
         self.begun = true;
         Ok(())

@@ -44,6 +44,8 @@ pub enum WorkspaceError {
     NotAFile { path: RelPath },
     #[error("`{path}` already exists")]
     AlreadyExists { path: RelPath },
+    #[error("`{path}` was changed by somebody else meanwhile and is as they left it; read it again")]
+    Changed { path: RelPath },
     #[error("directory `{path}` is not empty")]
     NotEmpty { path: RelPath },
     #[error("no permission for `{path}`")]
@@ -67,8 +69,11 @@ impl WorkspaceError {
         if leads_out(&source) {
             return Self::LinkOutside { path };
         }
-        if Errno::from_io_error(&source) == Some(Errno::LOOP) {
-            return Self::TooManyLinks { path };
+        match Errno::from_io_error(&source) {
+            Some(Errno::LOOP) => return Self::TooManyLinks { path },
+            // A socket cannot be opened, nor a device that nobody serves.
+            Some(Errno::NXIO) => return Self::NotAFile { path },
+            _ => {}
         }
         match source.kind() {
             io::ErrorKind::NotFound => Self::NotFound { path },

@@ -50,7 +50,7 @@ impl RelPath {
     }
 
     /// An entry of this folder, by a name that the system gave.
-    pub(super) fn child(&self, name: &OsStr) -> Self {
+    pub(crate) fn child(&self, name: &OsStr) -> Self {
         Self(self.0.join(name))
     }
 

@@ -7,11 +7,14 @@
 use std::collections::hash_map::RandomState;
 use std::ffi::OsStr;
 use std::hash::{BuildHasher, Hasher};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
-use rustix::fs::{Access, AtFlags, Gid, Mode, OFlags, Uid, accessat, fchmod, fchown};
+use rustix::fs::{
+    Access, AtFlags, FlockOperation, Gid, Mode, OFlags, Uid, accessat, fchmod, fchown, flock, openat,
+};
+use rustix::io::Errno;
 
 use super::links::Last;
 use super::{RelPath, Result, Workspace, WorkspaceError, only_file};
@@ -23,6 +26,7 @@ const PRIVATE_MODE: u32 = 0o600;
 /// Permission bits, and those that make a program run as its owner or group.
 const MODE_BITS: u32 = 0o7777;
 const SET_ID_BITS: u32 = 0o6000;
+const COMPARED_BYTES: usize = 64 * 1024;
 
 impl Workspace {
     /// Writes a file that does not exist yet, with the folders above it.
@@ -47,6 +51,20 @@ impl Workspace {
     /// [`PermissionDenied`](WorkspaceError::PermissionDenied) (also for a file marked read-only),
     /// [`DiskFull`](WorkspaceError::DiskFull), and so on; the old file is then as it was.
     pub fn write_atomic(&self, path: &RelPath, bytes: &[u8]) -> Result<()> {
+        self.put(path, None, bytes)
+    }
+
+    /// Writes a file whole as [`write_atomic`](Workspace::write_atomic) does, but only if it holds `before` until the end.
+    /// Of several that replace the same file by this method one wins, and the others are told.
+    ///
+    /// # Errors
+    /// [`Changed`](WorkspaceError::Changed) when somebody else changed it meanwhile; else as
+    /// [`write_atomic`](Workspace::write_atomic).
+    pub fn replace(&self, path: &RelPath, before: &[u8], after: &[u8]) -> Result<()> {
+        self.put(path, Some(before), after)
+    }
+
+    fn put(&self, path: &RelPath, before: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
         let problem = |source| WorkspaceError::from_io(path, source);
         let target = self.follow(path, Last::Follow)?;
         if target.dangling {
@@ -73,6 +91,16 @@ impl Workspace {
         if let Some(old) = &old {
             take_over(&file, old).map_err(problem)?;
         }
+        let _lock = match before {
+            Some(before) => {
+                let lock = Lock::of(&dir);
+                if !holds(&dir, name, before).map_err(problem)? {
+                    return Err(WorkspaceError::Changed { path: path.clone() });
+                }
+                lock
+            }
+            None => None,
+        };
         dir.rename(temporary, &dir, name).map_err(problem)?;
         unfinished.keep();
         Ok(())
@@ -119,6 +147,24 @@ impl Workspace {
         dir.symlink_contents(target, name).map_err(|source| WorkspaceError::from_io(path, source))
     }
 
+    /// Copies a regular file to a path where nothing is, maybe of another workspace, with its permissions as far as the
+    /// user's mask lets them. Returns the number of bytes.
+    ///
+    /// # Errors
+    /// [`AlreadyExists`](WorkspaceError::AlreadyExists) when anything is there, and so on; nothing is left then.
+    pub fn copy_new(&self, from: &RelPath, to: &Self, new: &RelPath) -> Result<u64> {
+        let mut source = self.open_file(from)?;
+        let mode = source.metadata().map_err(|source| WorkspaceError::from_io(from, source))?;
+        let mode = std::os::unix::fs::MetadataExt::mode(&mode) & MODE_BITS & !SET_ID_BITS;
+        let problem = |source| WorkspaceError::from_io(new, source);
+        let (dir, name) = to.parent(new, true)?;
+        let mut file = create(&dir, name, mode).map_err(problem)?.into_std();
+        let unfinished = Unfinished { dir: &dir, name, keep: false };
+        let bytes = io::copy(&mut source, &mut file).map_err(problem)?;
+        unfinished.keep();
+        Ok(bytes)
+    }
+
     /// Removes a file; of a link, the link itself.
     ///
     /// # Errors
@@ -156,6 +202,48 @@ impl Workspace {
         let (to_dir, to_name) = self.parent(to, true)?;
         rename_new(&from_dir, from_name, &to_dir, to_name)
             .map_err(|source| WorkspaceError::from_io(to, source))
+    }
+}
+
+/// Keeps others that compare and replace a file of the same folder out, as long as it lives.
+struct Lock<'a>(&'a Dir);
+
+impl<'a> Lock<'a> {
+    /// `None` where folders cannot be locked: comparing must then do alone.
+    fn of(dir: &'a Dir) -> Option<Self> {
+        flock(dir, FlockOperation::LockExclusive).ok().map(|()| Self(dir))
+    }
+}
+
+impl Drop for Lock<'_> {
+    fn drop(&mut self) {
+        let _ = flock(self.0, FlockOperation::Unlock);
+    }
+}
+
+/// Whether the entry is still a regular file of just these bytes.
+fn holds(dir: &Dir, name: &OsStr, expected: &[u8]) -> io::Result<bool> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut file = match openat(dir, name, flags, Mode::empty()) {
+        Ok(file) => std::fs::File::from(file),
+        Err(Errno::NOENT | Errno::LOOP) => return Ok(false),
+        Err(errno) => return Err(errno.into()),
+    };
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.len() != expected.len() as u64 {
+        return Ok(false);
+    }
+    let mut rest = expected;
+    let mut piece = vec![0; COMPARED_BYTES.min(expected.len() + 1)];
+    loop {
+        let length = file.read(&mut piece)?;
+        if length == 0 {
+            return Ok(rest.is_empty());
+        }
+        match rest.strip_prefix(&piece[..length]) {
+            Some(left) => rest = left,
+            None => return Ok(false),
+        }
     }
 }
 
@@ -209,7 +297,6 @@ fn temporary_name() -> String {
 #[cfg(target_os = "linux")]
 fn rename_new(from_dir: &Dir, from: &OsStr, to_dir: &Dir, to: &OsStr) -> io::Result<()> {
     use rustix::fs::{RenameFlags, renameat_with};
-    use rustix::io::Errno;
     match renameat_with(from_dir, from, to_dir, to, RenameFlags::NOREPLACE) {
         // Some file systems cannot promise it.
         Err(Errno::INVAL | Errno::NOSYS) => rename_checked(from_dir, from, to_dir, to),

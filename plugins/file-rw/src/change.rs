@@ -1,74 +1,44 @@
-//! What the changing tools have in common: what a planned change is called, and how it is shown before and after.
+//! The one place where anything is changed. Every tool plans what it wants, and hands the change to [`Change::make`].
+//!
+//! A change holds what it starts from, or can read it there before it begins: whoever keeps a record of changes keeps it
+//! here. Each one is whole or not made at all.
 
-use std::path::PathBuf;
+use foehn_plugin_sdk::workspace::Result;
 
-use foehn_plugin_sdk::prelude::*;
-use similar::TextDiff;
+use crate::files::Place;
 
-use crate::place::Place;
-use crate::text::{Encoding, LineEnds, counted};
+/// One change of one entry.
+#[derive(Debug)]
+pub(crate) enum Change<'a> {
+    /// A file that is not there yet, with the folders above it.
+    Create { place: &'a Place, after: &'a [u8] },
+    /// The bytes of a file, if they are still those that the change was planned on.
+    Replace { place: &'a Place, before: &'a [u8], after: &'a [u8] },
+    /// A file that is not there yet, with the bytes and the permissions of another.
+    Copy { from: &'a Place, to: &'a Place },
+    /// A file, or a link itself.
+    Remove { place: &'a Place },
+    /// A folder, with those above it.
+    MakeFolder { place: &'a Place },
+    /// An empty folder.
+    RemoveFolder { place: &'a Place },
+    /// Another name for a file, folder or link, where nothing has that name.
+    Move { from: &'a Place, to: &'a Place },
+}
 
-/// Files beyond this are not compared line by line for a preview.
-const LARGEST_COMPARED_BYTES: usize = 512 * 1024;
-const DIFF_CONTEXT_LINES: usize = 3;
-
-/// The classification of a planned change, or of a call whose plan does not work out.
-pub(crate) fn classification(operation: &str, given: &str, plan: &Result<impl Planned>) -> Classification {
-    let mut classification = Classification::operation(operation);
-    let target = match plan {
-        Ok(plan) => {
-            let Place { path, real } = plan.place();
-            classification.facts.paths = paths(path, real);
-            classification.preview = Some(plan.preview());
-            path.to_string()
+impl Change<'_> {
+    /// Makes the change. Places name the entry as it was asked for; links on the way are followed by the workspace.
+    pub(crate) fn make(&self) -> Result<()> {
+        match *self {
+            Self::Create { place, after } => place.workspace().create_new(&place.path, after),
+            Self::Replace { place, before, after } => place.workspace().replace(&place.path, before, after),
+            Self::Copy { from, to } => {
+                from.workspace().copy_new(&from.path, to.workspace(), &to.path).map(drop)
+            }
+            Self::Remove { place } => place.workspace().remove_file(&place.path),
+            Self::MakeFolder { place } => place.workspace().create_dir_all(&place.path),
+            Self::RemoveFolder { place } => place.workspace().remove_dir(&place.path),
+            Self::Move { from, to } => from.workspace().rename(&from.path, &to.path),
         }
-        Err(error) => {
-            classification.facts.paths = vec![PathBuf::from(given)];
-            classification.refusal = Some(error.message().to_owned());
-            given.to_owned()
-        }
-    };
-    if let Some(operation) = classification.operations.first_mut() {
-        operation.target = Some(target);
     }
-    classification
-}
-
-/// A change that has been worked out and not yet made.
-pub(crate) trait Planned {
-    fn place(&self) -> &Place;
-    fn preview(&self) -> Preview;
-}
-
-/// The change of a file as a unified diff; in words when it is no text or too large to be compared.
-pub(crate) fn diff(place: &Place, before: &[u8], after: &[u8]) -> Preview {
-    let path = &place.path;
-    let is_text = |bytes| matches!(Encoding::sniff(bytes), Encoding::Utf8 { .. });
-    if before.len().max(after.len()) > LARGEST_COMPARED_BYTES || !is_text(before) || !is_text(after) {
-        let text = format!("`{path}` has {} bytes and gets {} others", before.len(), after.len());
-        return Preview::Text { text };
-    }
-    let (before, after) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
-    let diff = TextDiff::from_lines(before.as_ref(), after.as_ref())
-        .unified_diff()
-        .context_radius(DIFF_CONTEXT_LINES)
-        .header(&format!("a/{path}"), &format!("b/{path}"))
-        .to_string();
-    Preview::Diff { path: path.as_path().to_owned(), diff }
-}
-
-/// `3 lines, 12 bytes`.
-pub(crate) fn extent(bytes: &[u8]) -> String {
-    let ends = LineEnds::of(bytes);
-    let unended = u64::from(bytes.last().is_some_and(|&last| last != b'\n'));
-    format!("{}, {}", counted(ends.crlf + ends.lf + unended, "line"), counted(bytes.len() as u64, "byte"))
-}
-
-/// The path as asked for and, if a link makes it another, the real one: rules hold for both.
-fn paths(path: &RelPath, real: &RelPath) -> Vec<PathBuf> {
-    let mut paths = vec![path.as_path().to_owned()];
-    if real != path {
-        paths.push(real.as_path().to_owned());
-    }
-    paths
 }

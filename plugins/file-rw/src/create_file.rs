@@ -4,8 +4,10 @@ use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 
 use crate::LARGEST_CHANGED_BYTES;
-use crate::change::{Planned, classification, extent};
-use crate::place::{Place, nothing_done};
+use crate::change::Change;
+use crate::config::FileConfig;
+use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::preview::{Planned, classification, extent};
 use crate::seen::Seen;
 
 const OPERATION: &str = "create";
@@ -34,26 +36,25 @@ impl Tool for CreateFile {
 
     type Args = CreateArgs;
     type Out = String;
-    type Config = ();
+    type Config = FileConfig;
 
-    fn run(&self, args: CreateArgs, cx: &Cx<'_>) -> Result<String> {
-        let workspace = cx.workspace()?;
-        let Creation { place, content } = Creation::plan(&workspace, &args)?;
-        match workspace.create_new(&place.path, content.as_bytes()) {
+    fn run(&self, args: CreateArgs, cx: &Call<'_>) -> Result<String> {
+        let Creation { place, content } = Creation::plan(&args, cx)?;
+        match (Change::Create { place: &place, after: content.as_bytes() }).make() {
             Ok(()) => {}
-            Err(WorkspaceError::AlreadyExists { .. }) => return Err(exists(&place.path)),
-            Err(error) => return Err(error.into()),
+            Err(WorkspaceError::AlreadyExists { .. }) => return Err(exists(&place)),
+            Err(error) => return Err(place.root.told(error)),
         }
-        Seen::new(cx, &place.real).knows(&blake3::hash(content.as_bytes()));
-        Ok(format!("created `{}`: {}", place.path, extent(content.as_bytes())))
+        Seen::new(cx, &place).knows(&blake3::hash(content.as_bytes()));
+        Ok(format!("created `{place}`: {}", extent(content.as_bytes())))
     }
 
     fn operations() -> Vec<OperationSpec> {
         vec![OperationSpec::new(OPERATION, "Make a file that does not exist yet.")]
     }
 
-    fn classify(&self, args: &CreateArgs, cx: &Cx<'_>) -> Result<Classification> {
-        Ok(classification(OPERATION, &args.path, &Creation::plan(&cx.workspace()?, args)))
+    fn classify(&self, args: &CreateArgs, cx: &Call<'_>) -> Result<Classification> {
+        Ok(classification(OPERATION, &args.path, &Creation::plan(args, cx)))
     }
 }
 
@@ -63,22 +64,16 @@ struct Creation<'a> {
 }
 
 impl<'a> Creation<'a> {
-    fn plan(workspace: &Workspace, args: &'a CreateArgs) -> Result<Self> {
-        let place = Place::of_entry(workspace, &args.path)?;
-        match workspace.symlink_metadata(&place.path) {
-            Ok(metadata) if metadata.is_symlink() && !workspace.exists(&place.path)? => {
-                Err(WorkspaceError::DanglingLink { path: place.path }.into())
-            }
-            Ok(_) => Err(exists(&place.path)),
-            Err(WorkspaceError::NotFound { .. }) => Ok(Self { place, content: &args.content }),
-            Err(error) => Err(nothing_done(error.into())),
-        }
+    fn plan(args: &'a CreateArgs, cx: &Call<'_>) -> Result<Self> {
+        let place = Files::open(cx, true)?.file_entry(&args.path, Use::Write)?;
+        nothing_there(&place)?;
+        Ok(Self { place, content: &args.content })
     }
 }
 
 impl Planned for Creation<'_> {
-    fn place(&self) -> &Place {
-        &self.place
+    fn places(&self) -> Vec<&Place> {
+        vec![&self.place]
     }
 
     fn preview(&self) -> Preview {
@@ -86,8 +81,23 @@ impl Planned for Creation<'_> {
     }
 }
 
-fn exists(path: &RelPath) -> Error {
+/// Fails when anything stands at a place, be it a link to nothing.
+pub(crate) fn nothing_there(place: &Place) -> Result<()> {
+    let (workspace, path) = (place.workspace(), &place.path);
+    match workspace.symlink_metadata(path) {
+        Ok(metadata) => {
+            let leads_nowhere =
+                metadata.is_symlink() && !workspace.exists(path).map_err(|error| place.root.told(error))?;
+            let dangling = WorkspaceError::DanglingLink { path: path.clone() };
+            Err(if leads_nowhere { place.root.told(dangling) } else { exists(place) })
+        }
+        Err(WorkspaceError::NotFound { .. }) => Ok(()),
+        Err(error) => Err(place.root.told(error)),
+    }
+}
+
+pub(crate) fn exists(place: &Place) -> Error {
     nothing_done(Error::failed(format!(
-        "`{path}` already exists; change a file with edit_file, or replace it with write_file"
+        "`{place}` already exists; change a file with edit_file, or replace it with write_file"
     )))
 }

@@ -3,8 +3,10 @@
 use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 
-use crate::change::{Planned, classification};
-use crate::place::{Place, explained, nothing_done};
+use crate::change::Change;
+use crate::config::FileConfig;
+use crate::files::{Call, Files, Place, Use};
+use crate::preview::{Planned, classification};
 use crate::seen::Seen;
 use crate::text::counted;
 
@@ -31,16 +33,15 @@ impl Tool for DeleteFile {
 
     type Args = DeleteArgs;
     type Out = String;
-    type Config = ();
+    type Config = FileConfig;
 
-    fn run(&self, args: DeleteArgs, cx: &Cx<'_>) -> Result<String> {
-        let workspace = cx.workspace()?;
-        let Deletion { place, what } = Deletion::plan(&workspace, &args)?;
-        workspace.remove_file(&place.path).map_err(|error| nothing_done(error.into()))?;
-        Seen::new(cx, &place.real).forget();
+    fn run(&self, args: DeleteArgs, cx: &Call<'_>) -> Result<String> {
+        let Deletion { place, what } = Deletion::plan(&args, cx)?;
+        Change::Remove { place: &place }.make().map_err(|error| place.root.told(error))?;
+        Seen::new(cx, &place).forget();
         Ok(match what {
-            What::Link => format!("deleted the link `{}`; what it leads to is as it was", place.path),
-            What::File(size) => format!("deleted `{}` ({})", place.path, counted(size, "byte")),
+            What::Link => format!("deleted the link `{place}`; what it leads to is as it was"),
+            What::File(size) => format!("deleted `{place}` ({})", counted(size, "byte")),
         })
     }
 
@@ -48,8 +49,8 @@ impl Tool for DeleteFile {
         vec![OperationSpec::new(OPERATION, "Delete a file or a link.")]
     }
 
-    fn classify(&self, args: &DeleteArgs, cx: &Cx<'_>) -> Result<Classification> {
-        Ok(classification(OPERATION, &args.path, &Deletion::plan(&cx.workspace()?, args)))
+    fn classify(&self, args: &DeleteArgs, cx: &Call<'_>) -> Result<Classification> {
+        Ok(classification(OPERATION, &args.path, &Deletion::plan(args, cx)))
     }
 }
 
@@ -65,12 +66,12 @@ enum What {
 }
 
 impl Deletion {
-    fn plan(workspace: &Workspace, args: &DeleteArgs) -> Result<Self> {
-        let place = Place::of_entry(workspace, &args.path)?;
+    fn plan(args: &DeleteArgs, cx: &Call<'_>) -> Result<Self> {
+        let place = Files::open(cx, true)?.file_entry(&args.path, Use::Write)?;
         let metadata =
-            workspace.symlink_metadata(&place.path).map_err(|error| explained(workspace, error))?;
+            place.workspace().symlink_metadata(&place.path).map_err(|error| place.root.explained(error))?;
         if metadata.is_dir() {
-            return Err(nothing_done(WorkspaceError::IsADirectory { path: place.path }.into()));
+            return Err(place.root.told(WorkspaceError::IsADirectory { path: place.path.clone() }));
         }
         let what = if metadata.is_symlink() { What::Link } else { What::File(metadata.len()) };
         Ok(Self { place, what })
@@ -78,12 +79,12 @@ impl Deletion {
 }
 
 impl Planned for Deletion {
-    fn place(&self) -> &Place {
-        &self.place
+    fn places(&self) -> Vec<&Place> {
+        vec![&self.place]
     }
 
     fn preview(&self) -> Preview {
-        let path = &self.place.path;
+        let path = &self.place;
         let text = match self.what {
             What::Link => format!("delete the link `{path}`, not what it leads to"),
             What::File(size) => format!("delete `{path}` ({})", counted(size, "byte")),

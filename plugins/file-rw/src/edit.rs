@@ -31,6 +31,8 @@ pub(crate) struct Edited {
     pub(crate) bytes: Vec<u8>,
     /// First and last line (from 1) of each replaced place, in the new bytes.
     pub(crate) changed: Vec<(u64, u64)>,
+    /// By how many lines each place became longer or shorter.
+    pub(crate) grown: Vec<i64>,
 }
 
 /// Why nothing was replaced. The file is as it was.
@@ -154,6 +156,7 @@ fn replace(bom: &[u8], body: &[u8], flat: &Flat<'_>, places: &[usize], old_len: 
     let with_crlf = new.replace('\n', "\r\n");
     let mut bytes = bom.to_vec();
     let mut changed = Vec::with_capacity(places.len());
+    let mut grown = Vec::with_capacity(places.len());
     let mut copied = 0;
     let mut line = 1;
     for &place in places {
@@ -168,9 +171,11 @@ fn replace(bom: &[u8], body: &[u8], flat: &Flat<'_>, places: &[usize], old_len: 
         bytes.extend_from_slice(kept);
         bytes.extend_from_slice(inserted.as_bytes());
         copied = flat.in_file(place + old_len);
+        let removed = count_lines(&flat.bytes[place..place + old_len]);
+        grown.push(count_lines(inserted.as_bytes()).cast_signed() - removed.cast_signed());
     }
     bytes.extend_from_slice(&body[copied..]);
-    Edited { bytes, changed }
+    Edited { bytes, changed, grown }
 }
 
 /// In a file of an unknown encoding only what is certainly the same there may be replaced: ASCII text that is not the

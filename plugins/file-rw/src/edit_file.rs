@@ -6,9 +6,12 @@ use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 
 use crate::LARGEST_CHANGED_BYTES;
-use crate::change::{Planned, classification, diff};
+use crate::batch::{MOST_EDITS, apply_all};
+use crate::change;
+use crate::config::FileConfig;
 use crate::edit::{Edit, Edited};
-use crate::place::{Place, explained, nothing_done};
+use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::preview::{Planned, classification, diff};
 use crate::seen::{Knowledge, Seen};
 use crate::text::{BOM, counted};
 
@@ -19,7 +22,7 @@ const MOST_LINES: usize = 60;
 /// A longer line is shown in part.
 const MOST_CHARACTERS: usize = 300;
 
-/// Replaces an exact text in a file.
+/// Replaces exact texts in a file.
 #[derive(Debug)]
 pub struct EditFile;
 
@@ -29,48 +32,86 @@ pub struct EditArgs {
     /// File to edit.
     #[schemars(length(max = MAX_PATH_BYTES))]
     path: String,
-    /// Text to replace, exactly as read_file shows it, without line numbers; it must be there just once.
+    /// Exact text to replace, without line numbers; it must be there just once. Needed unless edits are given.
     #[schemars(length(max = LARGEST_CHANGED_BYTES))]
-    old_text: String,
-    /// Text to put there, taken literally.
+    old_text: Option<String>,
+    /// Text to put there, taken literally; needed unless edits are given.
     #[schemars(length(max = LARGEST_CHANGED_BYTES))]
-    new_text: String,
+    new_text: Option<String>,
     /// Replace it everywhere it is.
     #[serde(default)]
     replace_all: bool,
+    /// Several edits in order, all or none; a single one if left out.
+    #[schemars(length(min = 1, max = MOST_EDITS))]
+    edits: Option<Vec<EditStep>>,
+}
+
+/// One of several edits.
+#[args]
+pub struct EditStep {
+    /// Text to replace.
+    #[schemars(length(max = LARGEST_CHANGED_BYTES))]
+    old_text: String,
+    /// Text to put there.
+    #[schemars(length(max = LARGEST_CHANGED_BYTES))]
+    new_text: String,
+}
+
+impl EditArgs {
+    /// The edits to make, in order.
+    fn steps(&self) -> Result<Vec<Edit<'_>>> {
+        let all = self.replace_all;
+        match (&self.old_text, &self.new_text, &self.edits) {
+            (Some(old), Some(new), None) => Ok(vec![Edit { old, new, all }]),
+            (None, None, Some(steps)) if (1..=MOST_EDITS).contains(&steps.len()) => {
+                Ok(steps.iter().map(|step| Edit { old: &step.old_text, new: &step.new_text, all }).collect())
+            }
+            (None, None, Some(steps)) => Err(Error::invalid_arguments(format!(
+                "edits has {} items; it may have 1 to {MOST_EDITS}",
+                steps.len()
+            ))),
+            (Some(_), None, None) => {
+                Err(Error::invalid_arguments("new_text is missing; an empty one deletes old_text"))
+            }
+            (None, _, None) => Err(Error::invalid_arguments("old_text is missing, the text to replace")),
+            (_, _, Some(_)) => {
+                Err(Error::invalid_arguments("give either old_text and new_text, or edits, not both"))
+            }
+        }
+    }
 }
 
 impl Tool for EditFile {
     const NAME: &'static str = "edit_file";
-    const DESCRIPTION: &'static str = "Replace an exact text in a file. Line ends are kept as the file has them. Answers with \
-                                       the changed lines.";
+    const DESCRIPTION: &'static str =
+        "Replace exact texts in a file. Line ends are kept. Answers with the changed lines.";
     const RISK: Risk = Risk::Write;
     const CAPABILITIES: Capabilities = Capabilities::NONE.write_files();
     const CLASSIFIES: bool = true;
 
     type Args = EditArgs;
     type Out = String;
-    type Config = ();
+    type Config = FileConfig;
 
-    fn run(&self, args: EditArgs, cx: &Cx<'_>) -> Result<String> {
-        let workspace = cx.workspace()?;
-        let Change { place, before, edited } = Change::plan(&workspace, &args)?;
+    fn run(&self, args: EditArgs, cx: &Call<'_>) -> Result<String> {
+        let Change { place, before, edited } = Change::plan(&args, cx)?;
         cx.check().map_err(nothing_done)?;
-        workspace.write_atomic(&place.path, &edited.bytes).map_err(|error| nothing_done(error.into()))?;
-        let seen = Seen::new(cx, &place.real);
+        let change = change::Change::Replace { place: &place, before: &before, after: &edited.bytes };
+        change.make().map_err(|error| place.root.told(error))?;
+        let seen = Seen::new(cx, &place);
         // Somebody else's change in the same file is still unseen, and must stay so.
         if seen.compare(&blake3::hash(&before)) == Knowledge::Current {
             seen.knows(&blake3::hash(&edited.bytes));
         }
-        Ok(render(&place.path, &edited))
+        Ok(render(&place, &edited))
     }
 
     fn operations() -> Vec<OperationSpec> {
         vec![OperationSpec::new(OPERATION, "Replace a text in a file.")]
     }
 
-    fn classify(&self, args: &EditArgs, cx: &Cx<'_>) -> Result<Classification> {
-        Ok(classification(OPERATION, &args.path, &Change::plan(&cx.workspace()?, args)))
+    fn classify(&self, args: &EditArgs, cx: &Call<'_>) -> Result<Classification> {
+        Ok(classification(OPERATION, &args.path, &Change::plan(args, cx)))
     }
 }
 
@@ -81,22 +122,22 @@ struct Change {
 }
 
 impl Change {
-    fn plan(workspace: &Workspace, args: &EditArgs) -> Result<Self> {
-        let place = Place::of_target(workspace, &args.path)?;
-        let before = workspace
+    fn plan(args: &EditArgs, cx: &Call<'_>) -> Result<Self> {
+        let steps = args.steps()?;
+        let place = Files::open(cx, true)?.target(&args.path, Use::Write)?;
+        let before = place
+            .workspace()
             .read(&place.path, LARGEST_CHANGED_BYTES)
-            .map_err(|error| explained(workspace, error))?;
-        let edit = Edit { old: &args.old_text, new: &args.new_text, all: args.replace_all };
-        let edited = edit.apply(&before).map_err(|problem| {
-            nothing_done(Error::from(problem)).context(format_args!("`{}`", place.path))
-        })?;
+            .map_err(|error| place.root.explained(error))?;
+        let edited = apply_all(&steps, &before)
+            .map_err(|problem| nothing_done(Error::from(problem)).context(format_args!("`{place}`")))?;
         Ok(Self { place, before, edited })
     }
 }
 
 impl Planned for Change {
-    fn place(&self) -> &Place {
-        &self.place
+    fn places(&self) -> Vec<&Place> {
+        vec![&self.place]
     }
 
     fn preview(&self) -> Preview {
@@ -104,7 +145,7 @@ impl Planned for Change {
     }
 }
 
-fn render(path: &RelPath, edited: &Edited) -> String {
+fn render(path: &Place, edited: &Edited) -> String {
     let places = edited.changed.len() as u64;
     let mut text = format!("edited `{path}` in {}", counted(places, "place"));
     let bytes = edited.bytes.strip_prefix(BOM).unwrap_or(&edited.bytes);

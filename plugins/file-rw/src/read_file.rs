@@ -5,8 +5,9 @@ use std::fmt::Write;
 use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 
+use crate::config::FileConfig;
+use crate::files::{Call, Files, Place, nothing_done};
 use crate::page::{Page, Wanted};
-use crate::place::{Place, explained, nothing_done};
 use crate::seen::Seen;
 use crate::text::{Encoding, counted};
 
@@ -32,21 +33,6 @@ pub struct ReadArgs {
     end_line: Option<u64>,
 }
 
-/// Configuration of `read_file`.
-#[config]
-pub struct ReadConfig {
-    /// Most characters of one result.
-    max_read_characters: usize,
-    /// Most characters of one line; the rest of a longer one is not shown.
-    max_line_characters: usize,
-}
-
-impl Default for ReadConfig {
-    fn default() -> Self {
-        Self { max_read_characters: 51_200, max_line_characters: 2_000 }
-    }
-}
-
 impl Tool for ReadFile {
     const NAME: &'static str = "read_file";
     const DESCRIPTION: &'static str = "Read a text file. After a header each line comes as `NUMBER|TEXT`; TEXT is exact, \
@@ -55,22 +41,27 @@ impl Tool for ReadFile {
     const CAPABILITIES: Capabilities = Capabilities::NONE.read_files();
 
     type Args = ReadArgs;
-    type Out = String;
-    type Config = ReadConfig;
+    type Out = Output;
+    type Config = FileConfig;
 
-    fn run(&self, args: ReadArgs, cx: &Cx<'_, ReadConfig>) -> Result<String> {
+    fn run(&self, args: ReadArgs, cx: &Call<'_>) -> Result<Output> {
         let wanted = wanted(&args, cx.config())?;
-        let workspace = cx.workspace()?;
-        let place = Place::of_target(&workspace, &args.path)?;
-        let mut file = workspace.open_file(&place.path).map_err(|error| explained(&workspace, error))?;
-        let page = Page::read(&mut file, wanted, || cx.check())
-            .map_err(|error| nothing_done(error).context(format_args!("`{}`", place.path)))?;
-        Seen::new(cx, &place.real).knows(&page.hash);
-        Ok(render(&place.path, &page))
+        let (place, note) = Files::open(cx, true)?.readable(&args.path)?;
+        let page = read(&place, wanted, cx)?;
+        Ok(note.into_iter().fold(Output::text(render(&place, &page)), Output::note))
     }
 }
 
-fn wanted(args: &ReadArgs, config: &ReadConfig) -> Result<Wanted> {
+/// Reads some lines of a file, and keeps in mind that the session has seen it.
+pub(crate) fn read(place: &Place, wanted: Wanted, cx: &Call<'_>) -> Result<Page> {
+    let mut file = place.workspace().open_file(&place.path).map_err(|error| place.root.explained(error))?;
+    let page = Page::read(&mut file, wanted, || cx.check())
+        .map_err(|error| nothing_done(error).context(format_args!("`{place}`")))?;
+    Seen::new(cx, place).knows(&page.hash);
+    Ok(page)
+}
+
+fn wanted(args: &ReadArgs, config: &FileConfig) -> Result<Wanted> {
     let ReadArgs { start_line: first, end_line: last, .. } = *args;
     if first == 0 {
         return Err(Error::invalid_arguments("start_line is 0; lines are counted from 1"));
@@ -86,8 +77,8 @@ fn wanted(args: &ReadArgs, config: &ReadConfig) -> Result<Wanted> {
     })
 }
 
-fn render(path: &RelPath, page: &Page) -> String {
-    let mut text = format!("`{path}`: ");
+pub(crate) fn render(place: &Place, page: &Page) -> String {
+    let mut text = format!("`{place}`: ");
     let last = page.first + (page.lines.len() as u64).saturating_sub(1);
     let total = page.total_lines;
     let _ = match (total, page.next()) {
@@ -109,7 +100,7 @@ fn render(path: &RelPath, page: &Page) -> String {
 }
 
 /// What the lines do not show.
-fn facts(page: &Page) -> Vec<String> {
+pub(crate) fn facts(page: &Page) -> Vec<String> {
     let mut facts = Vec::new();
     match page.encoding {
         Encoding::Utf8 { bom: false } | Encoding::Binary => {}

@@ -5,6 +5,8 @@
 
 use foehn_plugin_sdk::prelude::*;
 
+use crate::files::Place;
+
 /// The record of one file in one session.
 pub(crate) struct Seen<'a, C> {
     cx: &'a Cx<'a, C>,
@@ -12,8 +14,9 @@ pub(crate) struct Seen<'a, C> {
 }
 
 impl<'a, C> Seen<'a, C> {
-    pub(crate) fn new(cx: &'a Cx<'a, C>, real: &RelPath) -> Self {
-        Self { cx, key: format!("seen/{}/{real}", cx.session()) }
+    pub(crate) fn new(cx: &'a Cx<'a, C>, place: &Place) -> Self {
+        let real = place.root.shown(&place.real);
+        Self { cx, key: format!("seen/{}/{}", cx.session(), real.display()) }
     }
 
     /// The session knows these bytes now.

@@ -1,11 +1,13 @@
 //! The tool `write_file`.
 
 use foehn_plugin_sdk::prelude::*;
-use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
+use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 
 use crate::LARGEST_CHANGED_BYTES;
-use crate::change::{Planned, classification, diff, extent};
-use crate::place::{Place, explained, nothing_done};
+use crate::change::Change;
+use crate::config::FileConfig;
+use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::preview::{Planned, classification, diff, extent};
 use crate::seen::{Knowledge, Seen};
 use crate::text::{BOM, BOM_CHARACTER, Encoding, LineEnds};
 
@@ -36,15 +38,15 @@ impl Tool for WriteFile {
 
     type Args = WriteArgs;
     type Out = Output;
-    type Config = ();
+    type Config = FileConfig;
 
-    fn run(&self, args: WriteArgs, cx: &Cx<'_>) -> Result<Output> {
-        let workspace = cx.workspace()?;
-        let Overwriting { place, before, after, kept } = Overwriting::plan(&workspace, &args, cx)?;
+    fn run(&self, args: WriteArgs, cx: &Call<'_>) -> Result<Output> {
+        let Overwriting { place, before, after, kept } = Overwriting::plan(&args, cx)?;
         cx.check().map_err(nothing_done)?;
-        workspace.write_atomic(&place.path, &after).map_err(|error| nothing_done(error.into()))?;
-        Seen::new(cx, &place.real).knows(&blake3::hash(&after));
-        let text = format!("wrote `{}`: {} (before: {})", place.path, extent(&after), extent(&before));
+        let change = Change::Replace { place: &place, before: &before, after: &after };
+        change.make().map_err(|error| place.root.told(error))?;
+        Seen::new(cx, &place).knows(&blake3::hash(&after));
+        let text = format!("wrote `{place}`: {} (before: {})", extent(&after), extent(&before));
         Ok(kept.into_iter().fold(Output::text(text), Output::note))
     }
 
@@ -52,8 +54,8 @@ impl Tool for WriteFile {
         vec![OperationSpec::new(OPERATION, "Replace the whole content of a file.")]
     }
 
-    fn classify(&self, args: &WriteArgs, cx: &Cx<'_>) -> Result<Classification> {
-        Ok(classification(OPERATION, &args.path, &Overwriting::plan(&cx.workspace()?, args, cx)))
+    fn classify(&self, args: &WriteArgs, cx: &Call<'_>) -> Result<Classification> {
+        Ok(classification(OPERATION, &args.path, &Overwriting::plan(args, cx)))
     }
 }
 
@@ -66,25 +68,23 @@ struct Overwriting {
 }
 
 impl Overwriting {
-    fn plan(workspace: &Workspace, args: &WriteArgs, cx: &Cx<'_>) -> Result<Self> {
-        let place = Place::of_target(workspace, &args.path)?;
-        let before = match workspace.read(&place.path, LARGEST_CHANGED_BYTES) {
+    fn plan(args: &WriteArgs, cx: &Call<'_>) -> Result<Self> {
+        let place = Files::open(cx, true)?.target(&args.path, Use::Write)?;
+        let before = match place.workspace().read(&place.path, LARGEST_CHANGED_BYTES) {
             Ok(before) => before,
             Err(error) => {
-                let is_missing =
-                    matches!(error, foehn_plugin_sdk::workspace::WorkspaceError::NotFound { .. });
-                let error = explained(workspace, error);
+                let is_missing = matches!(error, WorkspaceError::NotFound { .. });
+                let error = place.root.explained(error);
                 let advice = if is_missing { "; a new file is made with create_file" } else { "" };
                 return Err(nothing_done(Error::new(error.kind(), format!("{}{advice}", error.message()))));
             }
         };
-        let path = &place.path;
-        if Seen::new(cx, &place.real).compare(&blake3::hash(&before)) == Knowledge::Stale {
-            return Err(Error::refused(format!("`{path}` changed since it was read; read it again")));
+        if Seen::new(cx, &place).compare(&blake3::hash(&before)) == Knowledge::Stale {
+            return Err(Error::refused(format!("`{place}` changed since it was read; read it again")));
         }
         let encoding = Encoding::sniff(&before);
         if matches!(encoding, Encoding::Utf16LittleEndian | Encoding::Utf16BigEndian) {
-            return Err(Error::refused(format!("`{path}` is {encoding}; it is not rewritten as UTF-8")));
+            return Err(Error::refused(format!("`{place}` is {encoding}; it is not rewritten as UTF-8")));
         }
         let (after, kept) = new_bytes(&before, encoding, &args.content);
         Ok(Self { place, before, after, kept })
@@ -92,8 +92,8 @@ impl Overwriting {
 }
 
 impl Planned for Overwriting {
-    fn place(&self) -> &Place {
-        &self.place
+    fn places(&self) -> Vec<&Place> {
+        vec![&self.place]
     }
 
     fn preview(&self) -> Preview {

@@ -3,22 +3,20 @@
 //! It tells four situations apart that are easily taken for one: the folder does not exist, it is empty, nothing matches, or
 //! here is what matches. What it leaves out it counts, with the way to see it.
 
-mod ignored;
-mod pattern;
+mod found;
 mod render;
-mod walk;
+
+use std::ops::ControlFlow;
 
 use foehn_plugin_sdk::prelude::*;
-use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
+use foehn_plugin_sdk::walk::{Pattern, Rules, SKIPPED_DIRECTORIES, Start, walk};
+use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 
-use ignored::Ignored;
-use pattern::Pattern;
+use found::{Found, Wanted};
 use render::render;
-use walk::{Wanted, walk};
 
 const DEFAULT_LIMIT: usize = 500;
 const MAX_LIMIT: usize = 5000;
-const SKIPPED_DIRECTORIES: [&str; 6] = [".git", "node_modules", "target", "bin", "obj", ".foehn"];
 
 export_plugin!(Scan);
 
@@ -92,65 +90,33 @@ fn list(args: &ScanArgs, cx: &Cx<'_, ScanConfig>) -> Result<String> {
     let pattern = given.map(Pattern::new).transpose();
     let pattern = pattern.map_err(|error| Error::invalid_arguments(error.to_string()))?;
     let workspace = cx.workspace()?;
-    let start = Start::open(&workspace, &args.path)?;
+    let path = workspace.resolve(if args.path.is_empty() { "." } else { &args.path })?;
+    let start = Start::open(&workspace, path)?;
     let after = args.after.as_deref().map(|after| workspace.resolve(after)).transpose()?;
-    let config = cx.config();
     let wanted = Wanted {
         pattern: pattern.as_ref(),
-        recursive: args.recursive,
         limit: args.limit,
         after: after.map(|path| path.as_path().to_owned()),
-        include_hidden: args.include_hidden,
+    };
+    let config = cx.config();
+    let rules = Rules {
+        recursive: args.recursive,
+        include_hidden: args.include_hidden || pattern.as_ref().is_some_and(Pattern::names_hidden),
         skipped_directories: config.skipped_directories.iter().map(Into::into).collect(),
         respect_gitignore: config.respect_gitignore && !args.include_hidden,
+        ..Rules::default()
     };
-    let ignored = if wanted.respect_gitignore {
-        Ignored::above(workspace.dir(), start.path.as_ref())
-    } else {
-        Ignored::default()
-    };
-    let found = walk(&start.dir, start.path.as_ref(), ignored, &wanted, &|| cx.check())?;
+    let mut found = Found::default();
+    found.skipped = walk(&workspace, &start, &rules, &|| cx.check(), &mut |item| {
+        found.add(&item, &wanted);
+        Ok(ControlFlow::Continue(()))
+    })?;
     let mut text = render(&found, &start.path.to_string(), given, &workspace);
     let is_plain = pattern.is_some_and(|pattern| !pattern.has_wildcard());
     if let (0, true, Some(name)) = (found.matching, is_plain, given) {
         text.push_str(&format!("\na pattern is the whole name: `*{name}*` finds it as a part"));
     }
     Ok(text)
-}
-
-/// The folder to list.
-struct Start {
-    /// As it was asked for: what is listed goes on from there.
-    path: RelPath,
-    dir: foehn_plugin_sdk::workspace::cap_std::fs::Dir,
-}
-
-impl Start {
-    fn open(workspace: &Workspace, given: &str) -> Result<Self> {
-        let path = workspace.resolve(if given.is_empty() { "." } else { given })?;
-        let real = match workspace.metadata(&path) {
-            Ok(metadata) if metadata.is_dir() => workspace.real(&path)?,
-            Ok(_) => {
-                let parent = path.parent().unwrap_or_else(RelPath::root);
-                bail!("`{path}` is not a folder; to list the one it is in, scan `{parent}`");
-            }
-            Err(WorkspaceError::NotFound { .. }) => {
-                bail!(
-                    "`{path}` does not exist; the nearest folder that does is `{}`",
-                    nearest(workspace, &path)
-                );
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let dir = workspace.dir().open_dir(&real).context(&path)?;
-        Ok(Self { path, dir })
-    }
-}
-
-fn nearest(workspace: &Workspace, path: &RelPath) -> RelPath {
-    std::iter::successors(path.parent(), RelPath::parent)
-        .find(|path| workspace.exists(path).unwrap_or(false))
-        .unwrap_or_else(RelPath::root)
 }
 
 fn here() -> String {

@@ -1,18 +1,18 @@
 //! The text of a result: one header, what was left out and why, then one entry a line.
 
-use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::Path;
 
 use foehn_plugin_sdk::prelude::*;
+use foehn_plugin_sdk::walk::{MOST_ENTRIES, escaped};
 use foehn_plugin_sdk::workspace::WorkspaceError;
 
-use crate::walk::{DEEPEST, Found, Kind, MOST_ENTRIES, Names};
+use crate::found::{Found, Kind};
 
 /// `pattern` and `folder` as they were asked for.
 pub(crate) fn render(found: &Found, folder: &str, pattern: Option<&str>, workspace: &Workspace) -> String {
     let mut text = header(found, folder, pattern);
-    for line in left_out(found) {
+    for line in found.skipped.lines("include_hidden", "list") {
         text.push('\n');
         text.push_str(&line);
     }
@@ -30,7 +30,7 @@ fn header(found: &Found, folder: &str, pattern: Option<&str>) -> String {
         (0, Some(pattern)) => {
             format!("nothing in `{folder}` matches `{pattern}` ({} looked at)", entries(considered))
         }
-        (0, None) if nothing_left_out(found) => format!("`{folder}` is empty"),
+        (0, None) if found.skipped.is_empty() => format!("`{folder}` is empty"),
         _ => format!("{}{matching_pattern} in `{folder}`", entries(matching)),
     };
     let shown = found.entries.len() as u64;
@@ -47,43 +47,10 @@ fn header(found: &Found, folder: &str, pattern: Option<&str>) -> String {
             None => text.push_str("; none comes after the path given as after"),
         }
     }
-    if found.stopped {
+    if found.skipped.stopped {
         let _ = write!(text, "; stopped after {MOST_ENTRIES} entries, scan a folder further down");
     }
     text
-}
-
-fn nothing_left_out(found: &Found) -> bool {
-    found.hidden + found.ignored + found.not_entered.count + found.unreadable.count == 0
-}
-
-fn left_out(found: &Found) -> Vec<String> {
-    let mut lines = Vec::new();
-    let counted = [(found.hidden, "hidden"), (found.ignored, "ignored by .gitignore")];
-    let counted: Vec<String> = counted
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
-    if !counted.is_empty() {
-        lines.push(format!("left out: {} (include_hidden lists them)", counted.join(", ")));
-    }
-    let mut listed = |names: &Names, what: &str, advice: &str| {
-        if names.count > 0 {
-            let first: Vec<String> = names.first.iter().map(|path| escaped(path.as_os_str())).collect();
-            let rest = names.count - first.len() as u64;
-            let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-            lines.push(format!("{what}: {}{more}{advice}", first.join(", ")));
-        }
-    };
-    listed(&found.not_entered, "not entered", " (name one as path to list it)");
-    listed(
-        &found.too_deep,
-        &format!("deeper than {DEEPEST} folders, not entered"),
-        " (name one as path to list it)",
-    );
-    listed(&found.unreadable, "not readable", "");
-    lines
 }
 
 fn row(path: &Path, kind: &Kind, workspace: &Workspace) -> String {
@@ -112,22 +79,4 @@ fn link_state(path: &Path, workspace: &Workspace) -> &'static str {
 
 fn entries(number: u64) -> String {
     if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
-}
-
-/// A name on one line: control characters and bytes that are no UTF-8 are written as escapes.
-fn escaped(name: &OsStr) -> String {
-    let mut text = String::new();
-    for chunk in name.as_encoded_bytes().utf8_chunks() {
-        for character in chunk.valid().chars() {
-            if character.is_control() {
-                text.extend(character.escape_default());
-            } else {
-                text.push(character);
-            }
-        }
-        for byte in chunk.invalid() {
-            let _ = write!(text, "\\x{byte:02X}");
-        }
-    }
-    text
 }

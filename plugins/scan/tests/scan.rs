@@ -77,7 +77,7 @@ fn four_situations_have_four_answers() {
         &workspace,
         json!({"path": "src/main.rs"}),
         ReplyKind::Failed,
-        "`src/main.rs` is not a folder; to list the one it is in, scan `src`",
+        "`src/main.rs` is not a folder; the one it is in is `src`",
     );
     check(&workspace, json!({"path": "empty"}), &["`empty` is empty"]);
     check(&workspace, json!({"pattern": "*.py"}), &["nothing in `.` matches `*.py` (9 entries looked at)"]);
@@ -178,7 +178,7 @@ fn hidden_and_ignored_are_left_out_unless_named() {
         json!({}),
         &[
             "3 entries in `.`",
-            "left out: 3 hidden, 3 ignored by .gitignore (include_hidden lists them)",
+            "left out: 3 hidden, 3 ignored by .gitignore (include_hidden shows them)",
             "not entered: target (name one as path to list it)",
             "1\tkeep.log",
             "dir\tsub/",
@@ -202,7 +202,7 @@ fn hidden_and_ignored_are_left_out_unless_named() {
         json!({"pattern": ".config/*"}),
         &[
             "1 entry matching `.config/*` in `.`",
-            "left out: 3 ignored by .gitignore (include_hidden lists them)",
+            "left out: 3 ignored by .gitignore (include_hidden shows them)",
             "not entered: target (name one as path to list it)",
             "1\t.config/app.toml",
         ],
@@ -212,7 +212,7 @@ fn hidden_and_ignored_are_left_out_unless_named() {
     assert_eq!(
         reply.text(),
         "3 entries matching `*.{log,txt,rs}` in `.`\n\
-         left out: 2 hidden (include_hidden lists them)\n\
+         left out: 2 hidden (include_hidden shows them)\n\
          not entered: sub (name one as path to list it)\n\
          1\ta.log\n1\tgen/code.rs\n1\tkeep.log"
     );

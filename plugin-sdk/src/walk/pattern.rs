@@ -1,7 +1,7 @@
-//! Which names a scan shows: a glob with one documented meaning, and errors that point at the fault.
+//! Which names are meant: a glob with one documented meaning for all tools that take one, and errors that point at the fault.
 //!
 //! A pattern without a slash (`*.rs`) is matched against the name, at any depth. One with a slash (`src/*.rs`) is matched
-//! against the whole path below the scanned folder, where `*` stays within one name and `**/` stands for any number of
+//! against the whole path below the walked folder, where `*` stays within one name and `**/` stands for any number of
 //! folders, also none. A backslash is taken for a slash, so there is no escape character: `[*]` is a literal star. Letter
 //! case counts.
 
@@ -10,9 +10,10 @@ use std::path::Path;
 use globset::{GlobBuilder, GlobMatcher};
 use thiserror::Error;
 
-/// A compiled pattern.
+/// A compiled pattern. Without a slash (`*.rs`) it is about names at any depth; with one (`src/*.rs`) about paths from the
+/// walked folder; a closing slash asks for folders only.
 #[derive(Debug)]
-pub(crate) struct Pattern {
+pub struct Pattern {
     matcher: GlobMatcher,
     folders_only: bool,
     names_hidden: bool,
@@ -21,7 +22,9 @@ pub(crate) struct Pattern {
 
 /// Why a pattern is not one.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub(crate) enum PatternError {
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what each one is")]
+pub enum PatternError {
     #[error("the pattern is empty; leave it out to list everything")]
     Empty,
     #[error("bad pattern `{pattern}` at character {position}: {reason}")]
@@ -31,7 +34,11 @@ pub(crate) enum PatternError {
 }
 
 impl Pattern {
-    pub(crate) fn new(given: &str) -> Result<Self, PatternError> {
+    /// Compiles a pattern as somebody wrote it.
+    ///
+    /// # Errors
+    /// When it is none; the message names the character.
+    pub fn new(given: &str) -> Result<Self, PatternError> {
         let slashed = given.trim().replace('\\', "/");
         if let Some((position, reason)) = fault(&slashed) {
             return Err(PatternError::Syntax { pattern: given.to_owned(), position, reason });
@@ -61,18 +68,18 @@ impl Pattern {
         })
     }
 
-    /// Whether an entry is shown. `path` is relative to the scanned folder.
-    pub(crate) fn matches(&self, path: &Path, is_folder: bool) -> bool {
+    /// Whether an entry is shown. `path` is relative to the walked folder.
+    pub fn matches(&self, path: &Path, is_folder: bool) -> bool {
         (is_folder || !self.folders_only) && self.matcher.is_match(path)
     }
 
     /// Whether the pattern itself asks for names that begin with a dot, as `.github/**` does.
-    pub(crate) fn names_hidden(&self) -> bool {
+    pub fn names_hidden(&self) -> bool {
         self.names_hidden
     }
 
     /// Whether it is more than one plain name.
-    pub(crate) fn has_wildcard(&self) -> bool {
+    pub fn has_wildcard(&self) -> bool {
         self.has_wildcard
     }
 }

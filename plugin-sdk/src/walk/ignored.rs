@@ -1,23 +1,23 @@
 //! The `.gitignore` files of the workspace, as git reads them: each rules what is below its own folder, a deeper one first.
 //!
-//! Files above the workspace, the user's own excludes and `.git/info/exclude` are not read: what a scan shows must follow from
-//! what is in the workspace.
+//! Files above the workspace, the user's own excludes and `.git/info/exclude` are not read: what a walk finds must follow
+//! from what is in the workspace.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use foehn_plugin_sdk::workspace::cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-pub(crate) const FILE_NAME: &str = ".gitignore";
+pub(super) const FILE_NAME: &str = ".gitignore";
 /// A longer one is not a list of rules.
 const LARGEST_BYTES: u64 = 1024 * 1024;
 const BOM: char = '\u{FEFF}';
 
 /// The rules that hold at one point of a walk, outermost first.
 #[derive(Debug, Default)]
-pub(crate) struct Ignored {
+pub(super) struct Ignored {
     levels: Vec<Level>,
 }
 
@@ -31,7 +31,7 @@ struct Level {
 impl Ignored {
     /// The rules that come down to the folder `path` from those above it. None do when `path` itself is ignored: who names an
     /// ignored folder wants to see it.
-    pub(crate) fn above(root: &Dir, path: &Path) -> Self {
+    pub(super) fn above(root: &Dir, path: &Path) -> Self {
         let mut ignored = Self::default();
         let mut folder = PathBuf::new();
         for component in path.components() {
@@ -48,19 +48,19 @@ impl Ignored {
     }
 
     /// Adds the rules of a folder, if it has any; then [`leave`](Self::leave) takes them away.
-    pub(crate) fn enter(&mut self, dir: &Dir, path: &Path) -> bool {
+    pub(super) fn enter(&mut self, dir: &Dir, path: &Path) -> bool {
         let Some(rules) = read(dir) else { return false };
         let folder = if path == Path::new(".") { PathBuf::new() } else { path.to_owned() };
         self.levels.push(Level { folder, rules });
         true
     }
 
-    pub(crate) fn leave(&mut self) {
+    pub(super) fn leave(&mut self) {
         self.levels.pop();
     }
 
     /// Whether a path of the workspace is ignored. What is below an ignored folder is not told: a walk does not get there.
-    pub(crate) fn matches(&self, path: &Path, is_folder: bool) -> bool {
+    pub(super) fn matches(&self, path: &Path, is_folder: bool) -> bool {
         for level in self.levels.iter().rev() {
             let Ok(below) = path.strip_prefix(&level.folder) else { continue };
             match level.rules.matched(below, is_folder) {

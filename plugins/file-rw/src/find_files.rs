@@ -1,0 +1,131 @@
+//! The tool `find_files`.
+
+use std::fmt::Write;
+use std::ops::ControlFlow;
+
+use foehn_plugin_sdk::prelude::*;
+use foehn_plugin_sdk::walk::{MOST_ENTRIES, Pattern, Start, escaped, walk};
+use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
+use rustix::fs::{AtFlags, statat};
+
+use crate::config::FileConfig;
+use crate::files::{Call, Files, nothing_done};
+use crate::list_directory::here;
+use crate::search_rules::rules;
+use crate::text::counted;
+
+const DEFAULT_LIMIT: usize = 100;
+const MAX_LIMIT: usize = 1000;
+
+/// Finds files by name.
+#[derive(Debug)]
+pub struct FindFiles;
+
+/// Arguments of `find_files`.
+#[args]
+pub struct FindArgs {
+    /// Glob: `*.{ts,tsx}` for names at any depth, `src/**/*.rs` for paths below the folder.
+    #[schemars(length(max = MAX_PATH_BYTES))]
+    pattern: String,
+    /// Folder to look in.
+    #[serde(default = "here")]
+    #[schemars(length(max = MAX_PATH_BYTES))]
+    path: String,
+    /// Most files to list.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = MAX_LIMIT))]
+    limit: usize,
+    /// Go on after so many.
+    #[serde(default)]
+    #[schemars(range(max = MOST_ENTRIES))]
+    skip: usize,
+    /// Also hidden and git-ignored files.
+    #[serde(default)]
+    include_hidden: bool,
+}
+
+impl Tool for FindFiles {
+    const NAME: &'static str = "find_files";
+    const DESCRIPTION: &'static str = "Find files by name, newest first.";
+    const RISK: Risk = Risk::ReadOnly;
+    const CAPABILITIES: Capabilities = Capabilities::NONE.read_files();
+
+    type Args = FindArgs;
+    type Out = String;
+    type Config = FileConfig;
+
+    fn run(&self, args: FindArgs, cx: &Call<'_>) -> Result<String> {
+        find(&args, cx).map_err(nothing_done)
+    }
+}
+
+/// A file that was found. Ordered as they are listed: newest first, then by path.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Found {
+    age: std::cmp::Reverse<(i64, i64)>,
+    path: RelPath,
+}
+
+fn find(args: &FindArgs, cx: &Call<'_>) -> Result<String> {
+    if !(1..=MAX_LIMIT).contains(&args.limit) {
+        return Err(Error::invalid_arguments(format!("limit is {}; it may be 1 to {MAX_LIMIT}", args.limit)));
+    }
+    let pattern = Pattern::new(&args.pattern).map_err(|error| Error::invalid_arguments(error.to_string()))?;
+    let files = Files::open(cx, true)?;
+    let place = files.beginning(&args.path)?;
+    let start = Start::open(place.workspace(), place.path.clone())?;
+    let denied = |path: &std::path::Path| files.guard.denying(path).is_some();
+    let hidden = args.include_hidden || pattern.names_hidden();
+    let rules = rules(files.config, hidden, args.include_hidden, &denied);
+    let mut found = Vec::new();
+    let mut considered = 0;
+    let skipped = walk(place.workspace(), &start, &rules, &|| cx.check(), &mut |item| {
+        let is_folder = item.file_type.is_dir();
+        if !is_folder {
+            considered += 1;
+        }
+        if !is_folder && pattern.matches(item.below, false) {
+            // One that has vanished meanwhile counts as the oldest.
+            let age = statat(item.dir, item.name, AtFlags::SYMLINK_NOFOLLOW).map_or((i64::MIN, 0), |stat| {
+                (stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or_default())
+            });
+            found.push(Found { age: std::cmp::Reverse(age), path: item.path.clone() });
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    found.sort_unstable();
+    let total = found.len();
+    let shown = found.into_iter().skip(args.skip).take(args.limit);
+    let rows: Vec<String> = shown.map(|file| escaped(place.root.shown(&file.path).as_os_str())).collect();
+    let given = &args.pattern;
+    let mut text = if total == 0 {
+        format!("no file in `{place}` matches `{given}` ({} looked at)", counted(considered, "file"))
+    } else {
+        format!("{} in `{place}` for `{given}`, newest first", counted(total as u64, "file"))
+    };
+    let last = args.skip + rows.len();
+    if total > 0 && rows.is_empty() {
+        let _ = write!(text, "; none comes after the first {}", args.skip);
+    } else if last < total {
+        let _ = write!(text, "; these are {} to {last}, for more set skip to {last}", args.skip + 1);
+    } else if args.skip > 0 && total > 0 {
+        let _ = write!(text, "; these are {} to {last}, the last ones", args.skip + 1);
+    }
+    if skipped.stopped {
+        let _ = write!(text, "; stopped after {MOST_ENTRIES} entries, name a folder further down");
+    }
+    if total == 0 && !pattern.has_wildcard() {
+        let _ = write!(text, "\na pattern is the whole name: `*{given}*` finds it as a part");
+    }
+    for line in skipped.lines("include_hidden", "find") {
+        let _ = write!(text, "\n{line}");
+    }
+    for row in rows {
+        let _ = write!(text, "\n{row}");
+    }
+    Ok(text)
+}
+
+fn default_limit() -> usize {
+    DEFAULT_LIMIT
+}
