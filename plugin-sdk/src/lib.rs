@@ -42,7 +42,7 @@ pub use {schemars, serde, serde_json, tracing};
 pub mod prelude {
     pub use crate::wire::{
         Capabilities, Classification, ContextKind, Facts, FileAccess, Network, Operation, OperationSpec,
-        Part, Preview, Risk,
+        Part, Preview, Risk, Undone,
     };
     pub use crate::{
         Context, Cx, Error, ErrorKind, IntoOutput, Job, Json, LintException, NoArgs, Output, Result,

@@ -46,7 +46,7 @@ pub(super) struct Store {
 impl Store {
     pub(super) fn open(workspace: &Workspace, key: &str) -> Result<Self> {
         let place = place();
-        let problem = |source| WorkspaceError::Io { path: place.clone(), source };
+        let problem = |source| WorkspaceError::from_io(&place, source);
         let foehn = folder(workspace.dir(), FOLDER).map_err(problem)?;
         let backups = folder(&foehn, BACKUPS).map_err(problem)?;
         folder(&backups, CONTENTS).map_err(problem)?;

@@ -60,7 +60,8 @@ impl TempWorkspace {
         fs::read_to_string(self.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Everything in it, sorted: a folder with `/` after it, a link as `NAME -> TARGET`. For comparing the whole.
+    /// Everything in it, sorted: a folder with `/` after it, a link as `NAME -> TARGET`. For comparing the whole; the folder
+    /// `.foehn`, where tools keep what is no part of the work, is left out.
     #[track_caller]
     pub fn list(&self) -> Vec<String> {
         let mut names = Vec::new();
@@ -81,6 +82,9 @@ fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) {
     for entry in fs::read_dir(folder).expect("a folder of the test") {
         let entry = entry.expect("an entry of the test's folder");
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if name == ".foehn" {
+            continue;
+        }
         let path = entry.path();
         if let Ok(target) = fs::read_link(&path) {
             names.push(format!("{name} -> {}", target.display()));

@@ -7,6 +7,7 @@ use crate::LARGEST_CHANGED_BYTES;
 use crate::change::Change;
 use crate::config::FileConfig;
 use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification, diff, extent};
 use crate::seen::{Knowledge, Seen};
 use crate::text::{BOM_CHARACTER, Encoding, LineEnds, wrong_bytes};
@@ -43,13 +44,14 @@ impl Tool for AppendFile {
         let Addition { place, before, after } = Addition::plan(&args, cx)?;
         cx.check().map_err(nothing_done)?;
         let change = Change::Replace { place: &place, before: &before, after: &after };
-        change.make().map_err(|error| place.root.told(error))?;
+        let mut changes = Changes::of(cx);
+        changes.make(&change).map_err(|error| place.root.told(error))?;
         let seen = Seen::new(cx, &place);
         // Somebody else's change in the same file is still unseen, and must stay so.
         if seen.compare(&blake3::hash(&before)) == Knowledge::Current {
             seen.knows(&blake3::hash(&after));
         }
-        let output = Output::text(format!("added to `{place}`: now {}", extent(&after)));
+        let output = Output::text(changes.told(format!("added to `{place}`: now {}", extent(&after))));
         let goes_on =
             before.last().is_some_and(|&last| last != b'\n') && !args.content.starts_with(['\n', '\r']);
         Ok(if goes_on {
@@ -58,6 +60,8 @@ impl Tool for AppendFile {
             output
         })
     }
+
+    taken_back_as_kept!();
 
     fn operations() -> Vec<OperationSpec> {
         vec![OperationSpec::new(OPERATION, "Add text to the end of a file.")]

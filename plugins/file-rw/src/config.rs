@@ -20,6 +20,8 @@ pub struct FileConfig {
     pub(crate) extra_roots: Vec<ExtraRoot>,
     /// Whether anything may be changed.
     pub(crate) allow_write: bool,
+    /// Whether what a call changes is kept under `.foehn/backups`, so that `foehn undo` can take it back.
+    pub(crate) backups: bool,
     /// Endings of the files that may be used, such as `md`; all if empty.
     pub(crate) allowed_extensions: Vec<String>,
     /// Names of folders that a search does not enter unless one is named as path.
@@ -41,6 +43,7 @@ impl Default for FileConfig {
             root: None,
             extra_roots: Vec::new(),
             allow_write: true,
+            backups: true,
             allowed_extensions: Vec::new(),
             skipped_directories: SKIPPED_DIRECTORIES.map(str::to_owned).into(),
             respect_gitignore: true,

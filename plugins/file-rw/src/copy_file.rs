@@ -7,6 +7,7 @@ use crate::change::Change;
 use crate::config::FileConfig;
 use crate::create_file::{exists, nothing_there};
 use crate::files::{Call, Files, Place, Use};
+use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification};
 use crate::text::counted;
 
@@ -40,12 +41,15 @@ impl Tool for CopyFile {
 
     fn run(&self, args: CopyArgs, cx: &Call<'_>) -> Result<String> {
         let Copying { from, to, size } = Copying::plan(&args, cx)?;
-        match (Change::Copy { from: &from, to: &to }).make() {
-            Ok(()) => Ok(format!("copied `{from}` to `{to}` ({})", counted(size, "byte"))),
+        let mut changes = Changes::of(cx);
+        match changes.make(&Change::Copy { from: &from, to: &to }) {
+            Ok(()) => Ok(changes.told(format!("copied `{from}` to `{to}` ({})", counted(size, "byte")))),
             Err(WorkspaceError::AlreadyExists { .. }) => Err(exists(&to)),
             Err(error) => Err(to.root.told(error)),
         }
     }
+
+    taken_back_as_kept!();
 
     fn operations() -> Vec<OperationSpec> {
         vec![OperationSpec::new(OPERATION, "Copy a file to a path where nothing is.")]

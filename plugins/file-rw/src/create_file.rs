@@ -7,6 +7,7 @@ use crate::LARGEST_CHANGED_BYTES;
 use crate::change::Change;
 use crate::config::FileConfig;
 use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification, extent};
 use crate::seen::Seen;
 
@@ -40,14 +41,17 @@ impl Tool for CreateFile {
 
     fn run(&self, args: CreateArgs, cx: &Call<'_>) -> Result<String> {
         let Creation { place, content } = Creation::plan(&args, cx)?;
-        match (Change::Create { place: &place, after: content.as_bytes() }).make() {
+        let mut changes = Changes::of(cx);
+        match changes.make(&Change::Create { place: &place, after: content.as_bytes() }) {
             Ok(()) => {}
             Err(WorkspaceError::AlreadyExists { .. }) => return Err(exists(&place)),
             Err(error) => return Err(place.root.told(error)),
         }
         Seen::new(cx, &place).knows(&blake3::hash(content.as_bytes()));
-        Ok(format!("created `{place}`: {}", extent(content.as_bytes())))
+        Ok(changes.told(format!("created `{place}`: {}", extent(content.as_bytes()))))
     }
+
+    taken_back_as_kept!();
 
     fn operations() -> Vec<OperationSpec> {
         vec![OperationSpec::new(OPERATION, "Make a file that does not exist yet.")]

@@ -6,6 +6,7 @@ use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 use crate::change::Change;
 use crate::config::FileConfig;
 use crate::files::{Call, Files, Place, Use};
+use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification};
 use crate::seen::Seen;
 use crate::text::counted;
@@ -37,13 +38,16 @@ impl Tool for DeleteFile {
 
     fn run(&self, args: DeleteArgs, cx: &Call<'_>) -> Result<String> {
         let Deletion { place, what } = Deletion::plan(&args, cx)?;
-        Change::Remove { place: &place }.make().map_err(|error| place.root.told(error))?;
+        let mut changes = Changes::of(cx);
+        changes.make(&Change::Remove { place: &place }).map_err(|error| place.root.told(error))?;
         Seen::new(cx, &place).forget();
-        Ok(match what {
+        Ok(changes.told(match what {
             What::Link => format!("deleted the link `{place}`; what it leads to is as it was"),
             What::File(size) => format!("deleted `{place}` ({})", counted(size, "byte")),
-        })
+        }))
     }
+
+    taken_back_as_kept!();
 
     fn operations() -> Vec<OperationSpec> {
         vec![OperationSpec::new(OPERATION, "Delete a file or a link.")]

@@ -11,6 +11,7 @@ use crate::change;
 use crate::config::FileConfig;
 use crate::edit::{Edit, Edited};
 use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification, diff};
 use crate::seen::{Knowledge, Seen};
 use crate::text::{BOM, counted};
@@ -97,14 +98,17 @@ impl Tool for EditFile {
         let Change { place, before, edited } = Change::plan(&args, cx)?;
         cx.check().map_err(nothing_done)?;
         let change = change::Change::Replace { place: &place, before: &before, after: &edited.bytes };
-        change.make().map_err(|error| place.root.told(error))?;
+        let mut changes = Changes::of(cx);
+        changes.make(&change).map_err(|error| place.root.told(error))?;
         let seen = Seen::new(cx, &place);
         // Somebody else's change in the same file is still unseen, and must stay so.
         if seen.compare(&blake3::hash(&before)) == Knowledge::Current {
             seen.knows(&blake3::hash(&edited.bytes));
         }
-        Ok(render(&place, &edited))
+        Ok(changes.told(render(&place, &edited)))
     }
+
+    taken_back_as_kept!();
 
     fn operations() -> Vec<OperationSpec> {
         vec![OperationSpec::new(OPERATION, "Replace a text in a file.")]

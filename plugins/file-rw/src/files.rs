@@ -141,6 +141,15 @@ impl<'a> Files<'a> {
         Ok(place)
     }
 
+    /// Every root that may be changed. A further one that cannot be opened has nothing to take back.
+    pub(crate) fn writable(self) -> Vec<Workspace> {
+        let further = self.config.extra_roots.iter().filter(|root| root.access == Access::Write);
+        let mut roots: Vec<Workspace> =
+            further.filter_map(|root| Workspace::open(normal(&self.base.join(&root.path))).ok()).collect();
+        roots.extend(Arc::into_inner(self.main).map(|main| main.workspace));
+        roots
+    }
+
     /// Whether files of this ending may be used.
     pub(crate) fn allowed_extension(&self, place: &Place) -> Result<()> {
         let is_allowed = |path: &RelPath| self.guard.allows_extension(path.as_path());

@@ -30,6 +30,7 @@ mod batch;
 mod change;
 mod closest;
 mod edit;
+mod kept;
 mod page;
 mod preview;
 mod query;

@@ -6,6 +6,7 @@ use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 use crate::change::Change;
 use crate::config::FileConfig;
 use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification};
 
 const OPERATION: &str = "make_directory";
@@ -38,9 +39,12 @@ impl Tool for MakeDirectory {
         if is_there {
             return Ok(format!("the folder `{place}` is there already"));
         }
-        Change::MakeFolder { place: &place }.make().map_err(|error| place.root.told(error))?;
-        Ok(format!("made the folder `{place}`"))
+        let mut changes = Changes::of(cx);
+        changes.make(&Change::MakeFolder { place: &place }).map_err(|error| place.root.told(error))?;
+        Ok(changes.told(format!("made the folder `{place}`")))
     }
+
+    taken_back_as_kept!();
 
     fn operations() -> Vec<OperationSpec> {
         vec![OperationSpec::new(OPERATION, "Make a folder and those above it.")]

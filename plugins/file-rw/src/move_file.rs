@@ -7,6 +7,7 @@ use crate::change::Change;
 use crate::config::FileConfig;
 use crate::create_file::{exists, nothing_there};
 use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification};
 use crate::seen::Seen;
 use crate::tree::Tree;
@@ -41,14 +42,17 @@ impl Tool for MoveFile {
 
     fn run(&self, args: MoveArgs, cx: &Call<'_>) -> Result<String> {
         let Moving { from, to, what } = Moving::plan(&args, cx)?;
-        match (Change::Move { from: &from, to: &to }).make() {
+        let mut changes = Changes::of(cx);
+        match changes.make(&Change::Move { from: &from, to: &to }) {
             Ok(()) => {}
             Err(WorkspaceError::AlreadyExists { .. }) => return Err(exists(&to)),
             Err(error) => return Err(from.root.told(error)),
         }
         Seen::new(cx, &from).forget();
-        Ok(format!("moved {what} `{from}` to `{to}`"))
+        Ok(changes.told(format!("moved {what} `{from}` to `{to}`")))
     }
+
+    taken_back_as_kept!();
 
     fn operations() -> Vec<OperationSpec> {
         vec![OperationSpec::new(OPERATION, "Give a file, folder or link another name.")]

@@ -8,6 +8,7 @@ use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 use crate::change::Change;
 use crate::config::FileConfig;
 use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification};
 use crate::text::counted;
 use crate::tree::Tree;
@@ -43,6 +44,7 @@ impl Tool for RemoveDirectory {
     fn run(&self, args: RemoveArgs, cx: &Call<'_>) -> Result<String> {
         let removal = Removal::plan(&args, cx)?;
         let Removal { place, tree } = &removal;
+        let mut changes = Changes::of(cx);
         for (done, (path, is_folder)) in tree.entries.iter().enumerate() {
             let inner = Place { root: Arc::clone(&place.root), path: path.clone(), real: path.clone() };
             let change = if *is_folder {
@@ -50,15 +52,18 @@ impl Tool for RemoveDirectory {
             } else {
                 Change::Remove { place: &inner }
             };
-            let removed = cx.check().and_then(|()| change.make().map_err(|error| place.root.told(error)));
+            let removed =
+                cx.check().and_then(|()| changes.make(&change).map_err(|error| place.root.told(error)));
             removed.map_err(|error| interrupted(error, done, tree.entries.len()))?;
         }
         let all = tree.entries.len();
-        Change::RemoveFolder { place }
-            .make()
+        changes
+            .make(&Change::RemoveFolder { place })
             .map_err(|error| interrupted(place.root.told(error), all, all))?;
-        Ok(format!("removed the folder `{place}`{}", removal.inside()))
+        Ok(changes.told(format!("removed the folder `{place}`{}", removal.inside())))
     }
+
+    taken_back_as_kept!();
 
     fn operations() -> Vec<OperationSpec> {
         vec![OperationSpec::new(OPERATION, "Remove a folder, maybe with all that is in it.")]

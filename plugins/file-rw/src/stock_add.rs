@@ -7,6 +7,7 @@ use crate::LARGEST_CHANGED_BYTES;
 use crate::change::Change;
 use crate::config::FileConfig;
 use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification, diff};
 use crate::stock::{Added, add};
 
@@ -48,12 +49,13 @@ impl Tool for StockAdd {
         for _ in 0..MOST_TRIES {
             let Booking { place, before, added } = Booking::plan(&args, cx)?;
             cx.check().map_err(nothing_done)?;
-            match (Change::Replace { place: &place, before: &before, after: &added.bytes }).make() {
+            let mut changes = Changes::of(cx);
+            match changes.make(&Change::Replace { place: &place, before: &before, after: &added.bytes }) {
                 Ok(()) => {
-                    return Ok(format!(
+                    return Ok(changes.told(format!(
                         "`{}` in `{place}`: {} (before: {})",
                         args.item, added.now, added.was
-                    ));
+                    )));
                 }
                 Err(WorkspaceError::Changed { .. }) => {}
                 Err(error) => return Err(place.root.told(error)),
@@ -64,6 +66,8 @@ impl Tool for StockAdd {
             args.path
         ))))
     }
+
+    taken_back_as_kept!();
 
     fn operations() -> Vec<OperationSpec> {
         vec![OperationSpec::new(OPERATION, "Add to the quantity of an item.")]

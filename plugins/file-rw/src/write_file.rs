@@ -7,6 +7,7 @@ use crate::LARGEST_CHANGED_BYTES;
 use crate::change::Change;
 use crate::config::FileConfig;
 use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification, diff, extent};
 use crate::seen::{Knowledge, Seen};
 use crate::text::{BOM, BOM_CHARACTER, Encoding, LineEnds};
@@ -44,11 +45,14 @@ impl Tool for WriteFile {
         let Overwriting { place, before, after, kept } = Overwriting::plan(&args, cx)?;
         cx.check().map_err(nothing_done)?;
         let change = Change::Replace { place: &place, before: &before, after: &after };
-        change.make().map_err(|error| place.root.told(error))?;
+        let mut changes = Changes::of(cx);
+        changes.make(&change).map_err(|error| place.root.told(error))?;
         Seen::new(cx, &place).knows(&blake3::hash(&after));
         let text = format!("wrote `{place}`: {} (before: {})", extent(&after), extent(&before));
-        Ok(kept.into_iter().fold(Output::text(text), Output::note))
+        Ok(kept.into_iter().fold(Output::text(changes.told(text)), Output::note))
     }
+
+    taken_back_as_kept!();
 
     fn operations() -> Vec<OperationSpec> {
         vec![OperationSpec::new(OPERATION, "Replace the whole content of a file.")]

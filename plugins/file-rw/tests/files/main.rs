@@ -9,9 +9,10 @@ mod look;
 mod read;
 mod search;
 mod stale;
+mod undo;
 
 use foehn_plugin_sdk::wire::{Reply, ReplyKind};
-use foehn_plugin_testkit::{Call, TempWorkspace, Value, assert_contract, call, json};
+use foehn_plugin_testkit::{Call, TempWorkspace, Value, assert_contract, call};
 
 /// Most characters of the definitions of all tools of this plugin. An agent pays for those that it has with every request.
 const DEFINITION_CHARACTERS: usize = 8_150;
