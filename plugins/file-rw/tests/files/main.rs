@@ -4,8 +4,10 @@
 mod border;
 mod change;
 mod classify;
+mod config;
 mod edit;
 mod look;
+mod organize;
 mod read;
 mod search;
 mod stale;
