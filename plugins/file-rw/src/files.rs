@@ -64,7 +64,7 @@ impl<'a> Files<'a> {
             Some(root) => open_root(&base.join(root))?,
         };
         let main = Arc::new(Root { workspace, is_main: true });
-        Ok(Self { config, guard: Arc::new(Guard::new(config)?), base, main })
+        Ok(Self { config, guard: Guard::of(config)?, base, main })
     }
 
     /// Where a file is read or written: through links that stay inside.

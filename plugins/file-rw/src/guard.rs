@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
 use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::walk::PatternSet;
@@ -23,7 +24,16 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    pub(crate) fn new(config: &FileConfig) -> Result<Self> {
+    /// That of a configuration.
+    pub(crate) fn of(config: &FileConfig) -> Result<Arc<Self>> {
+        if let Some(guard) = config.guard.get() {
+            return Ok(Arc::clone(guard));
+        }
+        let guard = Arc::new(Self::new(config)?);
+        Ok(Arc::clone(config.guard.get_or_init(|| guard)))
+    }
+
+    fn new(config: &FileConfig) -> Result<Self> {
         let mut patterns = Vec::new();
         let mut globs = Vec::new();
         for glob in &config.denied {
@@ -65,9 +75,9 @@ impl Guard {
     /// Whether a file of this name may be used.
     pub(crate) fn allows_extension(&self, path: &Path) -> bool {
         self.extensions.is_empty()
-            || path
-                .extension()
-                .is_some_and(|ending| self.extensions.iter().any(|allowed| *allowed == folded(&ending.to_string_lossy())))
+            || path.extension().is_some_and(|ending| {
+                self.extensions.iter().any(|allowed| *allowed == folded(&ending.to_string_lossy()))
+            })
     }
 
     pub(crate) fn extensions(&self) -> String {

@@ -57,9 +57,7 @@ pub(crate) fn matcher(pattern: &str, literal: bool, ignore_case: bool) -> Result
 
 /// Whether the pattern looks for a backslash before a letter, which is seldom meant.
 pub(crate) fn has_doubled_escape(pattern: &str) -> bool {
-    pattern.split("\\\\").skip(1).any(|rest| {
-        rest.starts_with(['b', 'B', 'd', 'D', 's', 'S', 'w', 'W'])
-    })
+    pattern.split("\\\\").skip(1).any(|rest| rest.starts_with(['b', 'B', 'd', 'D', 's', 'S', 'w', 'W']))
 }
 
 fn check(pattern: &str) -> Result<(), QueryError> {

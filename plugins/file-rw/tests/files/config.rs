@@ -109,7 +109,10 @@ fn what_is_denied_is_not_reached_through_its_folder() {
         &bad,
         "read_file",
         json!({"path": "a.txt"}),
-        (Failed, "configuration, `denied`: bad pattern `a{` at character 2: `{` is never closed; a literal one is `[{]`"),
+        (
+            Failed,
+            "configuration, `denied`: bad pattern `a{` at character 2: `{` is never closed; a literal one is `[{]`",
+        ),
     );
 }
 
@@ -117,7 +120,8 @@ fn what_is_denied_is_not_reached_through_its_folder() {
 fn names_that_only_begin_alike_are_free() {
     let base = base();
     for path in [".gitignore", ".github/ci.yml", "environment", "x.pem.txt"] {
-        let reply = tool("create_file", json!({"path": path, "content": "x"})).workspace(base.join("ws")).run();
+        let reply =
+            tool("create_file", json!({"path": path, "content": "x"})).workspace(base.join("ws")).run();
         assert_eq!(reply.kind, Ok, "{path}: {}", reply.message);
     }
 }
@@ -136,22 +140,26 @@ fn further_roots_are_reached_by_absolute_paths() {
         "../data/d.txt",
         (
             Refused,
-            &format!("`../data/d.txt` lies in another folder that may be used, `{data}`; give the path as `{data}/d.txt`"),
+            &format!(
+                "`../data/d.txt` lies in another folder that may be used, `{data}`; give the path as `{data}/d.txt`"
+            ),
         ),
     );
     let outside = |path: &str| format!("`{path}` lies outside of the workspace");
     for path in ["../private/p.txt", &format!("{private}/p.txt"), "../nothing/x"] {
         read(path, (Refused, &outside(path)));
     }
-    read(
-        &format!("{data}/gone"),
-        (Failed, &format!("in `{data}`: `gone` does not exist")),
-    );
+    read(&format!("{data}/gone"), (Failed, &format!("in `{data}`: `gone` does not exist")));
     symlink(base.join("data/d.txt"), base.join("ws/link")).unwrap();
     symlink(base.join("private/p.txt"), base.join("ws/secret")).unwrap();
     read(
         "link",
-        (Refused, &format!("`link` lies in another folder that may be used, `{data}`; give the path as `{data}/d.txt`")),
+        (
+            Refused,
+            &format!(
+                "`link` lies in another folder that may be used, `{data}`; give the path as `{data}/d.txt`"
+            ),
+        ),
     );
     read("secret", (Refused, "`secret` is a link that leads out of the workspace"));
     for (name, arguments) in calls(&format!("{data}/d.txt")).into_iter().skip(3) {
@@ -211,7 +219,13 @@ fn writing_and_endings_can_be_switched_off() {
     let before = base.list();
     let config = json!({"allow_write": false});
     for (name, arguments) in calls("a.txt").into_iter().skip(3) {
-        check(&base, &config, name, arguments, (Refused, "this agent may not change files (allow_write = false)"));
+        check(
+            &base,
+            &config,
+            name,
+            arguments,
+            (Refused, "this agent may not change files (allow_write = false)"),
+        );
     }
     check(&base, &config, "read_file", json!({"path": "a.txt"}), (Ok, "`a.txt`: 1 line\n1|a"));
     let config = json!({"allowed_extensions": [".MD", "rst"]});
@@ -234,7 +248,8 @@ fn every_tool_takes_the_same_keys() {
     let tools = file_rw::foehn_plugin().manifest().tools;
     let schemas: Vec<_> = tools.iter().map(|tool| tool.config_schema.clone()).collect();
     assert!(schemas.iter().all(|schema| *schema == schemas[0]));
-    let keys: Vec<String> = schemas[0].as_ref().unwrap()["properties"].as_object().unwrap().keys().cloned().collect();
+    let keys: Vec<String> =
+        schemas[0].as_ref().unwrap()["properties"].as_object().unwrap().keys().cloned().collect();
     assert_eq!(
         keys,
         [

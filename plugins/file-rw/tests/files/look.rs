@@ -27,8 +27,13 @@ fn touched(workspace: &TempWorkspace, name: &str, seconds: u64) {
 }
 
 fn tree() -> TempWorkspace {
-    let workspace =
-        TempWorkspace::new([("x.rs", "1"), ("a/b/y.rs", "22"), ("a/z.tsx", ""), ("a/t.ts", ""), ("empty/", "")]);
+    let workspace = TempWorkspace::new([
+        ("x.rs", "1"),
+        ("a/b/y.rs", "22"),
+        ("a/z.tsx", ""),
+        ("a/t.ts", ""),
+        ("empty/", ""),
+    ]);
     for (name, seconds) in [("x.rs", 100), ("a/b/y.rs", 300), ("a/z.tsx", 200), ("a/t.ts", 200)] {
         touched(&workspace, name, seconds);
     }
@@ -37,7 +42,13 @@ fn tree() -> TempWorkspace {
 
 #[test]
 fn a_folder_lists_its_folders_first() {
-    let workspace = TempWorkspace::new([("b.txt", "12345"), ("a.txt", ""), ("z/x", ""), (".hidden", "h"), (".env", "secret")]);
+    let workspace = TempWorkspace::new([
+        ("b.txt", "12345"),
+        ("a.txt", ""),
+        ("z/x", ""),
+        (".hidden", "h"),
+        (".env", "secret"),
+    ]);
     symlink("nowhere", workspace.join("dead")).unwrap();
     check(
         &workspace,
@@ -54,7 +65,13 @@ fn a_folder_lists_its_folders_first() {
             "link\tdead -> nowhere",
         ],
     );
-    check(&workspace, "list_directory", json!({"path": "z"}), Ok, &["`z`: 0 folders, 1 other entry", "0\tz/x"]);
+    check(
+        &workspace,
+        "list_directory",
+        json!({"path": "z"}),
+        Ok,
+        &["`z`: 0 folders, 1 other entry", "0\tz/x"],
+    );
     check(
         &workspace,
         "list_directory",
@@ -69,7 +86,13 @@ fn a_folder_lists_its_folders_first() {
         Failed,
         &["`a.txt` is not a folder; the one it is in is `.`"],
     );
-    check(&workspace, "list_directory", json!({"path": ".."}), Refused, &["`..` lies outside of the workspace"]);
+    check(
+        &workspace,
+        "list_directory",
+        json!({"path": ".."}),
+        Refused,
+        &["`..` lies outside of the workspace"],
+    );
     check(&tree(), "list_directory", json!({"path": "empty"}), Ok, &["`empty` is empty"]);
 }
 
@@ -91,19 +114,27 @@ fn files_are_found_newest_first_and_in_windows() {
     find(json!({"pattern": "b/*", "path": "a"}), &["1 file in `a` for `b/*`, newest first", "a/b/y.rs"]);
     find(
         json!({"pattern": "*", "limit": 2}),
-        &["4 files in `.` for `*`, newest first; these are 1 to 2, for more set skip to 2", "a/b/y.rs", "a/t.ts"],
+        &[
+            "4 files in `.` for `*`, newest first; these are 1 to 2, for more set skip to 2",
+            "a/b/y.rs",
+            "a/t.ts",
+        ],
     );
     find(
         json!({"pattern": "*", "limit": 2, "skip": 2}),
         &["4 files in `.` for `*`, newest first; these are 3 to 4, the last ones", "a/z.tsx", "x.rs"],
     );
-    find(json!({"pattern": "*", "skip": 9}), &["4 files in `.` for `*`, newest first; none comes after the first 9"]);
+    find(
+        json!({"pattern": "*", "skip": 9}),
+        &["4 files in `.` for `*`, newest first; none comes after the first 9"],
+    );
 }
 
 #[test]
 fn what_is_not_found_says_why() {
     let workspace = tree();
-    let find = |arguments: Value, kind, lines: &[&str]| check(&workspace, "find_files", arguments, kind, lines);
+    let find =
+        |arguments: Value, kind, lines: &[&str]| check(&workspace, "find_files", arguments, kind, lines);
     find(
         json!({"pattern": "*.py", "path": "nodir"}),
         Failed,
@@ -113,7 +144,10 @@ fn what_is_not_found_says_why() {
     find(
         json!({"pattern": "y"}),
         Ok,
-        &["no file in `.` matches `y` (4 files looked at)", "a pattern is the whole name: `*y*` finds it as a part"],
+        &[
+            "no file in `.` matches `y` (4 files looked at)",
+            "a pattern is the whole name: `*y*` finds it as a part",
+        ],
     );
     find(
         json!({"pattern": "*.{ts"}),
@@ -132,7 +166,9 @@ fn hidden_ignored_and_skipped_are_told_and_can_be_had() {
         ("target/c.toml", ""),
         ("d.toml", ""),
     ]);
-    for (number, name) in ["d.toml", "target/c.toml", ".config/a.toml", "b.log", ".gitignore"].iter().enumerate() {
+    for (number, name) in
+        ["d.toml", "target/c.toml", ".config/a.toml", "b.log", ".gitignore"].iter().enumerate()
+    {
         touched(&workspace, name, 1000 - number as u64);
     }
     let find = |arguments: Value, lines: &[&str]| check(&workspace, "find_files", arguments, Ok, lines);
@@ -156,8 +192,14 @@ fn hidden_ignored_and_skipped_are_told_and_can_be_had() {
             ".gitignore",
         ],
     );
-    find(json!({"pattern": "*", "path": "target"}), &["1 file in `target` for `*`, newest first", "target/c.toml"]);
-    find(json!({"pattern": "*", "path": ".config"}), &["1 file in `.config` for `*`, newest first", ".config/a.toml"]);
+    find(
+        json!({"pattern": "*", "path": "target"}),
+        &["1 file in `target` for `*`, newest first", "target/c.toml"],
+    );
+    find(
+        json!({"pattern": "*", "path": ".config"}),
+        &["1 file in `.config` for `*`, newest first", ".config/a.toml"],
+    );
 }
 
 #[test]
@@ -205,11 +247,15 @@ fn a_path_tells_what_it_is() {
     );
     assert_eq!(
         stat("latin"),
-        format!("`latin`: a file / size: 7 bytes / lines: 1 / encoding: unknown, 1 byte not UTF-8 / line ends: \\n / {end}")
+        format!(
+            "`latin`: a file / size: 7 bytes / lines: 1 / encoding: unknown, 1 byte not UTF-8 / line ends: \\n / {end}"
+        )
     );
     assert_eq!(
         stat("wide"),
-        format!("`wide`: a file / size: 6 bytes / lines: 1 / encoding: UTF-16 (little endian) / line ends: \\n / {end}")
+        format!(
+            "`wide`: a file / size: 6 bytes / lines: 1 / encoding: UTF-16 (little endian) / line ends: \\n / {end}"
+        )
     );
     assert_eq!(stat("bin"), format!("`bin`: a file / size: 5 bytes / encoding: binary / {end}"));
     assert_eq!(
@@ -221,7 +267,9 @@ fn a_path_tells_what_it_is() {
     symlink("../..", workspace.join("out")).unwrap();
     assert_eq!(
         stat("link"),
-        format!("`link`: a link to `bin`; it leads to a file `bin` / size: 5 bytes / encoding: binary / {end}")
+        format!(
+            "`link`: a link to `bin`; it leads to a file `bin` / size: 5 bytes / encoding: binary / {end}"
+        )
     );
     assert_eq!(stat("dead"), "`dead`: a link to `nothing`; `dead` does not exist");
     assert_eq!(stat("out"), "`out`: a link to `../..`; `out` is a link that leads out of the workspace");
@@ -233,7 +281,8 @@ fn a_path_tells_what_it_is() {
 
 #[test]
 fn many_files_are_read_and_what_fails_is_one_of_them() {
-    let workspace = TempWorkspace::new([("a.txt", "one\n"), ("b/c.txt", "two\n"), ("b/d.md", "three"), ("bin", "\0")]);
+    let workspace =
+        TempWorkspace::new([("a.txt", "one\n"), ("b/c.txt", "two\n"), ("b/d.md", "three"), ("bin", "\0")]);
     check(
         &workspace,
         "read_many_files",
@@ -316,9 +365,13 @@ fn a_name_that_looks_the_same_is_meant() {
     let both = "`twin '.txt` does not exist; looking the same are `\"twin ‘.txt\"`, `\"twin ’.txt\"`";
     assert_eq!(told(&reply), (Failed, both.to_owned()));
     // What is made or changed is never taken for another.
-    let reply = tool("create_file", json!({"path": "d'avril.txt", "content": "n"})).workspace(&workspace).run();
+    let reply =
+        tool("create_file", json!({"path": "d'avril.txt", "content": "n"})).workspace(&workspace).run();
     assert_eq!(reply.kind, Ok, "{}", reply.message);
-    assert_eq!((workspace.read("d'avril.txt"), workspace.read("d\u{2019}avril.txt")), ("n".into(), "3".into()));
+    assert_eq!(
+        (workspace.read("d'avril.txt"), workspace.read("d\u{2019}avril.txt")),
+        ("n".into(), "3".into())
+    );
 }
 
 #[test]

@@ -34,7 +34,13 @@ fn text_is_added_as_the_file_writes_it() {
         "added to `crlf`: now 3 lines, 12 bytes",
         &[("crlf", b"\xEF\xBB\xBFa\r\nb\r\nc\r\n")],
     );
-    check(&workspace, append("latin", "b\n"), Ok, "added to `latin`: now 2 lines, 9 bytes", &[("latin", b"Stra\xDFe\nb\n")]);
+    check(
+        &workspace,
+        append("latin", "b\n"),
+        Ok,
+        "added to `latin`: now 2 lines, 9 bytes",
+        &[("latin", b"Stra\xDFe\nb\n")],
+    );
     check(
         &workspace,
         append("latin", "ß\n"),
@@ -96,9 +102,27 @@ fn a_move_takes_files_folders_and_links_themselves() {
     symlink("a.txt", workspace.join("link")).unwrap();
     symlink("missing", workspace.join("dead")).unwrap();
     let rename = |from: &str, to: &str| pair("move_file", from, to);
-    check(&workspace, rename("link", "sub/link"), Ok, "moved the link `link` to `sub/link`", &[("a.txt", b"a")]);
-    check(&workspace, rename("a.txt", "sub/c.txt"), Ok, "moved the file `a.txt` to `sub/c.txt`", &[("sub/c.txt", b"a")]);
-    check(&workspace, rename("folder", "sub/d"), Ok, "moved the folder `folder` to `sub/d`", &[("sub/d/b.txt", b"b")]);
+    check(
+        &workspace,
+        rename("link", "sub/link"),
+        Ok,
+        "moved the link `link` to `sub/link`",
+        &[("a.txt", b"a")],
+    );
+    check(
+        &workspace,
+        rename("a.txt", "sub/c.txt"),
+        Ok,
+        "moved the file `a.txt` to `sub/c.txt`",
+        &[("sub/c.txt", b"a")],
+    );
+    check(
+        &workspace,
+        rename("folder", "sub/d"),
+        Ok,
+        "moved the folder `folder` to `sub/d`",
+        &[("sub/d/b.txt", b"b")],
+    );
     let exists = |path: &str| {
         format!("`{path}` already exists; change a file with edit_file, or replace it with write_file")
     };
@@ -136,12 +160,12 @@ fn folders_are_made_with_those_above_them() {
 #[test]
 fn a_folder_is_removed_when_it_is_empty_or_when_all_is_meant() {
     let outside = TempWorkspace::new([("keep.txt", "k")]);
-    let workspace = TempWorkspace::new([("full/a.txt", "a"), ("full/deep/b.txt", "b"), ("empty/", ""), ("file", "")]);
+    let workspace =
+        TempWorkspace::new([("full/a.txt", "a"), ("full/deep/b.txt", "b"), ("empty/", ""), ("file", "")]);
     symlink(outside.path(), workspace.join("full/deep/out")).unwrap();
     symlink("full", workspace.join("link")).unwrap();
-    let remove = |path: &str, recursive: bool| {
-        ("remove_directory", json!({"path": path, "recursive": recursive}))
-    };
+    let remove =
+        |path: &str, recursive: bool| ("remove_directory", json!({"path": path, "recursive": recursive}));
     let not_empty = "`full` is not empty: it holds 3 files and 1 folder; recursive removes them too";
     check(&workspace, remove("full", false), Failed, not_empty, &[("full/a.txt", b"a")]);
     check(&workspace, remove("file", true), Failed, "`file` is not a directory, or a part of it is not", &[]);
@@ -155,8 +179,17 @@ fn a_folder_is_removed_when_it_is_empty_or_when_all_is_meant() {
     check(&workspace, remove(".", true), Failed, "this cannot be done to the workspace folder itself", &[]);
     check(&workspace, remove("gone", true), Failed, "`gone` does not exist", &[]);
     check(&workspace, remove("empty", false), Ok, "removed the folder `empty`", &[]);
-    check(&workspace, remove("full", true), Ok, "removed the folder `full` with 3 files and 1 folder in it", &[]);
-    assert_eq!((workspace.list(), outside.list()), (vec!["file".into(), "link -> full".into()], vec!["keep.txt".to_owned()]));
+    check(
+        &workspace,
+        remove("full", true),
+        Ok,
+        "removed the folder `full` with 3 files and 1 folder in it",
+        &[],
+    );
+    assert_eq!(
+        (workspace.list(), outside.list()),
+        (vec!["file".into(), "link -> full".into()], vec!["keep.txt".to_owned()])
+    );
 }
 
 #[test]
@@ -164,7 +197,8 @@ fn a_deep_tree_is_removed_or_refused_whole() {
     let workspace = TempWorkspace::empty();
     let deep = vec!["d"; 1_500].join("/");
     workspace.write(&format!("top/{deep}/f"), "x");
-    let reply = tool("remove_directory", json!({"path": "top", "recursive": true})).workspace(&workspace).run();
+    let reply =
+        tool("remove_directory", json!({"path": "top", "recursive": true})).workspace(&workspace).run();
     assert_eq!(told(&reply), (Ok, "removed the folder `top` with 1 file and 1500 folders in it".to_owned()));
     assert_eq!(workspace.list(), Vec::<String>::new());
 }
@@ -213,19 +247,31 @@ fn a_batch_of_edits_is_made_whole_or_not_at_all() {
             "give either old_text and new_text, or edits, not both",
         ),
     ] {
-        check(&workspace, ("edit_file", arguments), InvalidArguments, message, &[("a.txt", b"$1\r\n3\r\n4\r\n")]);
+        check(
+            &workspace,
+            ("edit_file", arguments),
+            InvalidArguments,
+            message,
+            &[("a.txt", b"$1\r\n3\r\n4\r\n")],
+        );
     }
 }
 
 #[test]
 fn stock_is_counted_only_where_it_is_switched_on() {
     let workspace = TempWorkspace::new([("stock.json", "{\n  \"bolt\": 7\n}\n")]);
-    let arguments = |item: &str, quantity: i64| json!({"path": "stock.json", "item": item, "quantity": quantity});
+    let arguments =
+        |item: &str, quantity: i64| json!({"path": "stock.json", "item": item, "quantity": quantity});
     let off = tool("stock_add", arguments("bolt", 1)).workspace(&workspace).run();
     let message = "this tool is switched off; its configuration has to set enabled = true";
     assert_eq!(told(&off), (Refused, message.to_owned()));
     let add = |item: &str, quantity: i64| {
-        told(&tool("stock_add", arguments(item, quantity)).config(json!({"enabled": true})).workspace(&workspace).run())
+        told(
+            &tool("stock_add", arguments(item, quantity))
+                .config(json!({"enabled": true}))
+                .workspace(&workspace)
+                .run(),
+        )
     };
     assert_eq!(add("bolt", -3), (Ok, "`bolt` in `stock.json`: 4 (before: 7)".to_owned()));
     assert_eq!(add("nut", 5), (Ok, "`nut` in `stock.json`: 5 (before: 0)".to_owned()));

@@ -25,7 +25,12 @@ fn check(workspace: &TempWorkspace, arguments: Value, kind: ReplyKind, lines: &[
 #[test]
 fn four_situations_have_four_answers() {
     let workspace = tree();
-    check(&workspace, json!({"pattern": "refused", "path": "hosts.json"}), Failed, &["`hosts.json` does not exist"]);
+    check(
+        &workspace,
+        json!({"pattern": "refused", "path": "hosts.json"}),
+        Failed,
+        &["`hosts.json` does not exist"],
+    );
     check(
         &workspace,
         json!({"pattern": "needle", "include": "*.py"}),
@@ -63,7 +68,12 @@ fn four_situations_have_four_answers() {
 #[test]
 fn modes_and_switches() {
     let workspace = tree();
-    check(&workspace, json!({"pattern": "needle", "mode": "files"}), Ok, &["`needle` is in 2 files of 3", "a.rs", "b/c.rs"]);
+    check(
+        &workspace,
+        json!({"pattern": "needle", "mode": "files"}),
+        Ok,
+        &["`needle` is in 2 files of 3", "a.rs", "b/c.rs"],
+    );
     check(
         &workspace,
         json!({"pattern": "needle", "mode": "counts", "ignore_case": true}),
@@ -140,7 +150,16 @@ fn line_ends_and_marks_do_not_count() {
         &workspace,
         json!({"pattern": "^(one|two)$"}),
         Ok,
-        &["4 lines with `^(one|two)$` in 3 files of 3", "crlf", "1|one", "2|two", "lf", "1|one", "utf16", "1|one"],
+        &[
+            "4 lines with `^(one|two)$` in 3 files of 3",
+            "crlf",
+            "1|one",
+            "2|two",
+            "lf",
+            "1|one",
+            "utf16",
+            "1|one",
+        ],
     );
 }
 
@@ -177,15 +196,11 @@ fn a_line_without_end_costs_no_memory() {
         &workspace,
         json!({"pattern": "needle"}),
         Ok,
-        &[
-            "1 line with `needle` in 1 file of 1",
-            "not searched, lines too long: long",
-            "short",
-            "1|needle",
-        ],
+        &["1 line with `needle` in 1 file of 1", "not searched, lines too long: long", "short", "1|needle"],
     );
     workspace.write("wide", format!("{}needle\n", "y".repeat(5_000)));
-    let reply = tool("search_files", json!({"pattern": "needle", "path": "wide"})).workspace(&workspace).run();
+    let reply =
+        tool("search_files", json!({"pattern": "needle", "path": "wide"})).workspace(&workspace).run();
     assert_eq!(reply.text().lines().last(), Some(format!("1|{}…", "y".repeat(2_000)).as_str()));
 }
 
@@ -196,8 +211,10 @@ fn patterns_that_are_none_say_where_and_what_to_do() {
         &workspace,
         json!({"pattern": "foo(?!bar)"}),
         InvalidArguments,
-        &["bad regular expression `foo(?!bar)` at character 4: look-around, including look-ahead and look-behind, is not \
-           supported; to search for this very text set literal"],
+        &[
+            "bad regular expression `foo(?!bar)` at character 4: look-around, including look-ahead and look-behind, is not \
+           supported; to search for this very text set literal",
+        ],
     );
     check(
         &workspace,
@@ -231,10 +248,18 @@ fn what_is_named_is_searched() {
         ("target/x.rs", "needle\n"),
     ]);
     let hit = |path: &str| [format!("1 line with `needle` in 1 file of 1\n{path}\n1|needle")];
-    for (path, file) in
-        [("gen", "gen/code.rs"), ("gen/code.rs", "gen/code.rs"), (".config", ".config/a.toml"), ("target", "target/x.rs")]
-    {
-        check(&workspace, json!({"pattern": "needle", "path": path}), Ok, &hit(file).each_ref().map(String::as_str));
+    for (path, file) in [
+        ("gen", "gen/code.rs"),
+        ("gen/code.rs", "gen/code.rs"),
+        (".config", ".config/a.toml"),
+        ("target", "target/x.rs"),
+    ] {
+        check(
+            &workspace,
+            json!({"pattern": "needle", "path": path}),
+            Ok,
+            &hit(file).each_ref().map(String::as_str),
+        );
     }
     check(
         &workspace,
@@ -262,7 +287,12 @@ fn what_is_named_is_searched() {
 #[test]
 fn a_search_outside_or_of_no_file_is_refused() {
     let workspace = tree();
-    check(&workspace, json!({"pattern": "x", "path": "../"}), Refused, &["`../` lies outside of the workspace"]);
+    check(
+        &workspace,
+        json!({"pattern": "x", "path": "../"}),
+        Refused,
+        &["`../` lies outside of the workspace"],
+    );
     let _socket = std::os::unix::net::UnixListener::bind(workspace.join("socket")).unwrap();
     check(
         &workspace,
