@@ -1,7 +1,7 @@
 //! What is in the way of a call: permissions, pipes, depth, size. Each has a clear answer, and nothing is lost by it.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
 
 use foehn_plugin_sdk::wire::ReplyKind::{Failed, Ok, Refused};
@@ -224,4 +224,80 @@ fn a_hard_link_is_broken_by_every_change() {
         assert_eq!(outside.read("orig.txt"), "original\n", "{name}");
         assert!(workspace.read("h.txt").contains("changed"), "{name}");
     }
+}
+
+/// Set for this very test when it runs again on a disk of 64 KiB, in a mount namespace of its own.
+const SMALL_DISK: &str = "FOEHN_TEST_SMALL_DISK";
+
+#[test]
+fn a_full_disk_leaves_everything_as_it_was() {
+    if let Some(folder) = std::env::var_os(SMALL_DISK) {
+        return on_a_small_disk(Path::new(&folder));
+    }
+    const NO_MOUNT: i32 = 77;
+    let folder = TempWorkspace::empty();
+    let script = format!(
+        "mount -t tmpfs -o size=64k small \"$1\" || exit {NO_MOUNT}; {SMALL_DISK}=\"$1\" exec \"$0\" --exact \
+         bad_input::a_full_disk_leaves_everything_as_it_was"
+    );
+    let status = std::process::Command::new("unshare")
+        .args(["--map-root-user", "--mount", "sh", "-c", &script])
+        .args([std::env::current_exe().unwrap().as_path(), folder.path()])
+        .status();
+    match status.map(|status| status.code()) {
+        Result::Ok(Some(0)) => {}
+        // A system that gives nobody a namespace: 1 is what `unshare` says.
+        Result::Ok(Some(1 | NO_MOUNT)) | Err(_) => eprintln!("not tested: no small disk can be had here"),
+        other => panic!("on the small disk: {other:?}"),
+    }
+}
+
+fn on_a_small_disk(folder: &Path) {
+    let large = "x".repeat(100 * 1024);
+    fs::write(folder.join("old.txt"), "old\n").unwrap();
+    fs::write(folder.join("half.txt"), "x".repeat(36 * 1024)).unwrap();
+    let full =
+        |path: &str| (Failed, format!("the disk is full or the quota used up; `{path}` was not written"));
+    for (name, arguments, path) in [
+        ("write_file", json!({"path": "old.txt", "content": large}), "old.txt"),
+        ("append_file", json!({"path": "old.txt", "content": large}), "old.txt"),
+        ("edit_file", json!({"path": "old.txt", "old_text": "old", "new_text": large}), "old.txt"),
+        ("create_file", json!({"path": "new.txt", "content": large}), "new.txt"),
+        ("copy_file", json!({"source": "half.txt", "destination": "new.txt"}), "new.txt"),
+    ] {
+        let reply = tool(name, arguments).workspace(folder).run();
+        assert_eq!((told(&reply), reply.executed), (full(path), Some(false)), "{name}");
+    }
+    let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(
+        (names, fs::read(folder.join("old.txt")).unwrap()),
+        (vec!["half.txt".into(), "old.txt".into()], b"old\n".to_vec())
+    );
+}
+
+#[test]
+fn a_folder_that_hands_on_its_group_keeps_doing_so() {
+    let workspace = TempWorkspace::new([("shared/a.txt", "one\n")]);
+    let shared = workspace.join("shared");
+    let group = if geteuid().is_root() { 12 } else { fs::metadata(&shared).unwrap().gid() };
+    chown(&shared, None, Some(group)).unwrap();
+    chown(workspace.join("shared/a.txt"), None, Some(group)).unwrap();
+    mode(&shared, 0o2775);
+    mode(&workspace.join("shared/a.txt"), 0o664);
+    for (name, arguments) in [
+        ("write_file", json!({"path": "shared/a.txt", "content": "two\n"})),
+        ("edit_file", json!({"path": "shared/a.txt", "old_text": "two", "new_text": "three"})),
+        ("append_file", json!({"path": "shared/a.txt", "content": "four\n"})),
+        ("create_file", json!({"path": "shared/b.txt", "content": ""})),
+        ("copy_file", json!({"source": "shared/a.txt", "destination": "shared/c.txt"})),
+        ("make_directory", json!({"path": "shared/d"})),
+    ] {
+        assert_eq!(answer(&workspace, name, arguments).0, Ok, "{name}");
+    }
+    for name in ["a.txt", "b.txt", "c.txt", "d"] {
+        assert_eq!(fs::metadata(shared.join(name)).unwrap().gid(), group, "{name}");
+    }
+    let modes = ["a.txt", "d", "."].map(|name| fs::metadata(shared.join(name)).unwrap().mode() & 0o7777);
+    assert_eq!((modes[0], modes[1] & 0o2000, modes[2]), (0o664, 0o2000, 0o2775));
 }

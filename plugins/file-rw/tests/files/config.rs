@@ -209,6 +209,14 @@ fn the_root_may_be_another_folder() {
         json!({"path": "../a.txt"}),
         (Refused, "`../a.txt` lies outside of the workspace"),
     );
+    symlink("../private", base.join("ws/out")).unwrap();
+    check(
+        &base,
+        &json!({"root": "out"}),
+        "read_file",
+        json!({"path": "p.txt"}),
+        (Refused, "`out` is a link that leads out of the workspace"),
+    );
     let absolute = json!({"root": base.join("notes").to_str()});
     check(&base, &absolute, "read_file", json!({"path": "n.txt"}), (Ok, "`n.txt`: 1 line\n1|n"));
 }
