@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::workspace::{RelPath, Workspace, WorkspaceError};
 
 use ignored::Ignored;
-pub use pattern::{Pattern, PatternError};
+pub use pattern::{Pattern, PatternError, PatternSet};
 pub use skipped::{Names, Skipped, escaped};
 
 /// Most entries that one walk looks at.

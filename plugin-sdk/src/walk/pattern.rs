@@ -7,13 +7,14 @@
 
 use std::path::Path;
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{Glob, GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 use thiserror::Error;
 
 /// A compiled pattern. Without a slash (`*.rs`) it is about names at any depth; with one (`src/*.rs`) about paths from the
 /// walked folder; a closing slash asks for folders only.
 #[derive(Debug)]
 pub struct Pattern {
+    glob: Glob,
     matcher: GlobMatcher,
     folders_only: bool,
     names_hidden: bool,
@@ -50,18 +51,15 @@ impl Pattern {
         }
         let glob =
             if anchored.trim_end_matches('/').contains('/') { core.to_owned() } else { format!("**/{core}") };
-        let matcher = GlobBuilder::new(&glob)
+        let glob = GlobBuilder::new(&glob)
             .literal_separator(true)
             .backslash_escape(false)
             .empty_alternates(true)
             .build()
-            .map_err(|error| PatternError::Unusable {
-                pattern: given.to_owned(),
-                reason: error.kind().to_string(),
-            })?
-            .compile_matcher();
+            .map_err(|error| unusable(given, &error))?;
         Ok(Self {
-            matcher,
+            matcher: glob.compile_matcher(),
+            glob,
             folders_only: anchored.ends_with('/'),
             names_hidden: names_hidden(core),
             has_wildcard: core.contains(['*', '?', '[', '{']),
@@ -82,6 +80,36 @@ impl Pattern {
     pub fn has_wildcard(&self) -> bool {
         self.has_wildcard
     }
+}
+
+/// Several patterns that are asked at once, which costs little more than asking one.
+#[derive(Debug)]
+pub struct PatternSet {
+    set: GlobSet,
+}
+
+impl PatternSet {
+    /// Compiles patterns; see [`Pattern::new`].
+    ///
+    /// # Errors
+    /// When one of them is none.
+    pub fn new<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Result<Self, PatternError> {
+        let mut builder = GlobSetBuilder::new();
+        for pattern in patterns {
+            builder.add(Pattern::new(pattern)?.glob);
+        }
+        let set = builder.build().map_err(|error| unusable(error.glob().unwrap_or_default(), &error))?;
+        Ok(Self { set })
+    }
+
+    /// The number of the first pattern that matches a path; a closing slash of a pattern does not count here.
+    pub fn first_match(&self, path: &Path) -> Option<usize> {
+        if self.set.is_match(path) { self.set.matches(path).into_iter().min() } else { None }
+    }
+}
+
+fn unusable(pattern: &str, error: &globset::Error) -> PatternError {
+    PatternError::Unusable { pattern: pattern.to_owned(), reason: error.kind().to_string() }
 }
 
 fn names_hidden(glob: &str) -> bool {

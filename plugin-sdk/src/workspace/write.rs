@@ -8,6 +8,7 @@ use std::collections::hash_map::RandomState;
 use std::ffi::OsStr;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
@@ -206,18 +207,19 @@ impl Workspace {
 }
 
 /// Keeps others that compare and replace a file of the same folder out, as long as it lives.
-struct Lock<'a>(&'a Dir);
-
-impl<'a> Lock<'a> {
-    /// `None` where folders cannot be locked: comparing must then do alone.
-    fn of(dir: &'a Dir) -> Option<Self> {
-        flock(dir, FlockOperation::LockExclusive).ok().map(|()| Self(dir))
-    }
+struct Lock {
+    /// Closing it ends the lock.
+    _folder: OwnedFd,
 }
 
-impl Drop for Lock<'_> {
-    fn drop(&mut self) {
-        let _ = flock(self.0, FlockOperation::Unlock);
+impl Lock {
+    /// `None` where folders cannot be locked: comparing must then do alone.
+    fn of(dir: &Dir) -> Option<Self> {
+        // A handle of its own: the given one is good for paths only.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = openat(dir, ".", flags, Mode::empty()).ok()?;
+        flock(&folder, FlockOperation::LockExclusive).ok()?;
+        Some(Self { _folder: folder })
     }
 }
 

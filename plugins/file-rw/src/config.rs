@@ -1,9 +1,12 @@
 //! What an operator can set for the tools of this plugin. Each tool has a section of its own, and all take the same keys.
 
 use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use foehn_plugin_sdk::config;
 use foehn_plugin_sdk::walk::SKIPPED_DIRECTORIES;
+
+use crate::guard::Guard;
 
 /// Never touched unless an operator says otherwise: secrets, a repository's inner life, and what rules over the agent itself.
 const DENIED: [&str; 8] =
@@ -34,6 +37,9 @@ pub struct FileConfig {
     pub(crate) max_line_characters: usize,
     /// Globs of what is neither read nor changed, at any depth. Neither letter case nor Unicode form counts.
     pub(crate) denied: Vec<String>,
+    /// Of the two lists, compiled by the first call: that takes longer than a short read.
+    #[serde(skip)]
+    pub(crate) guard: OnceLock<Arc<Guard>>,
 }
 
 impl Default for FileConfig {
@@ -50,6 +56,7 @@ impl Default for FileConfig {
             max_read_characters: 51_200,
             max_line_characters: 2_000,
             denied: DENIED.map(str::to_owned).into(),
+            guard: OnceLock::new(),
         }
     }
 }

@@ -61,10 +61,10 @@ impl<'a> Files<'a> {
         let base = cx.workspace_root();
         let workspace = match &config.root {
             None => cx.workspace()?,
-            Some(root) => open_root(&base.join(root))?,
+            Some(root) => open_root(base, &normal(&base.join(root)))?,
         };
         let main = Arc::new(Root { workspace, is_main: true });
-        Ok(Self { config, guard: Arc::new(Guard::new(config)?), base, main })
+        Ok(Self { config, guard: Guard::of(config)?, base, main })
     }
 
     /// Where a file is read or written: through links that stay inside.
@@ -193,7 +193,7 @@ impl<'a> Files<'a> {
                 folder.display()
             )));
         }
-        let workspace = open_root(&folder)?;
+        let workspace = open_root(self.base, &folder)?;
         let path = workspace.resolve(given).map_err(nothing_done_from)?;
         Ok((Arc::new(Root { workspace, is_main: false }), path))
     }
@@ -298,7 +298,13 @@ fn in_root(given: &str, root: &Path, absolute: &Path) -> Error {
     ))
 }
 
-fn open_root(folder: &Path) -> Result<Workspace> {
+fn open_root(base: &Path, folder: &Path) -> Result<Workspace> {
+    // A folder of the workspace is one that an agent could have exchanged for a link.
+    if let Ok(inside) = folder.strip_prefix(base) {
+        let workspace = Workspace::open(base).map_err(nothing_done_from)?;
+        let path = workspace.resolve(inside.to_str().filter(|path| !path.is_empty()).unwrap_or("."));
+        path.and_then(|path| workspace.real(&path)).map_err(nothing_done_from)?;
+    }
     Workspace::open(folder).map_err(|error| {
         let reason = match error {
             WorkspaceError::Root { source, .. } => source.to_string(),

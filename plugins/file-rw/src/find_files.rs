@@ -74,7 +74,7 @@ fn find(args: &FindArgs, cx: &Call<'_>) -> Result<String> {
     let files = Files::open(cx, true)?;
     let place = files.beginning(&args.path)?;
     let start = Start::open(place.workspace(), place.path.clone())?;
-    let denied = |path: &std::path::Path| files.guard.denying(path).is_some();
+    let denied = |path: &std::path::Path| files.guard.denying_entry(path).is_some();
     let hidden = args.include_hidden || pattern.names_hidden();
     let rules = rules(files.config, hidden, args.include_hidden, &denied);
     let mut found = Vec::new();

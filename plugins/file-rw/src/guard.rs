@@ -4,10 +4,12 @@
 //! A name is compared as no file system would tell it apart from the listed one: without letter case, without Unicode form,
 //! and without characters that show nothing. So it errs towards refusing; it never widens what may be touched.
 
+use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
 use foehn_plugin_sdk::prelude::*;
-use foehn_plugin_sdk::walk::Pattern;
+use foehn_plugin_sdk::walk::PatternSet;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::config::FileConfig;
@@ -15,59 +17,67 @@ use crate::config::FileConfig;
 /// The compiled lists.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    denied: Vec<Denied>,
+    denied: PatternSet,
+    /// Of each pattern, the glob that an operator wrote.
+    globs: Vec<String>,
     extensions: Vec<String>,
 }
 
-#[derive(Debug)]
-struct Denied {
-    /// As the operator wrote it.
-    glob: String,
-    pattern: Pattern,
-}
-
 impl Guard {
-    pub(crate) fn new(config: &FileConfig) -> Result<Self> {
-        let mut denied = Vec::new();
+    /// That of a configuration.
+    pub(crate) fn of(config: &FileConfig) -> Result<Arc<Self>> {
+        if let Some(guard) = config.guard.get() {
+            return Ok(Arc::clone(guard));
+        }
+        let guard = Arc::new(Self::new(config)?);
+        Ok(Arc::clone(config.guard.get_or_init(|| guard)))
+    }
+
+    fn new(config: &FileConfig) -> Result<Self> {
+        let mut patterns = Vec::new();
+        let mut globs = Vec::new();
         for glob in &config.denied {
             let folded = folded(glob);
-            let anywhere = if folded.contains('/') && !folded.starts_with('/') {
-                format!("**/{folded}")
-            } else {
-                folded
-            };
+            let is_anchored = folded.starts_with('/') || !folded.contains('/');
+            let anywhere = if is_anchored { folded } else { format!("**/{folded}").into() };
             // What is below a denied folder is denied, and so is the folder: it could be moved away else.
             let folder = anywhere.strip_suffix("/**").map(str::to_owned);
-            for pattern in folder.into_iter().chain([anywhere]) {
-                let pattern = Pattern::new(&pattern).map_err(|error| {
-                    Error::failed(format!("configuration, `denied`: {error}")).executed(false)
-                })?;
-                denied.push(Denied { glob: glob.clone(), pattern });
+            for pattern in folder.into_iter().chain([anywhere.into_owned()]) {
+                patterns.push(pattern);
+                globs.push(glob.clone());
             }
         }
-        let extensions =
-            config.allowed_extensions.iter().map(|ending| folded(ending.trim_start_matches('.'))).collect();
-        Ok(Self { denied, extensions })
+        let denied = PatternSet::new(patterns.iter().map(String::as_str))
+            .map_err(|error| Error::failed(format!("configuration, `denied`: {error}")).executed(false))?;
+        let extensions = config
+            .allowed_extensions
+            .iter()
+            .map(|ending| folded(ending.trim_start_matches('.')).into_owned())
+            .collect();
+        Ok(Self { denied, globs, extensions })
     }
 
     /// The glob that denies a path of a root, or a folder above it.
     pub(crate) fn denying(&self, path: &Path) -> Option<&str> {
-        let folded = folded(&path.to_string_lossy());
-        let above = Path::new(&folded).ancestors().filter(|path| !path.as_os_str().is_empty());
-        let mut places: Vec<&Path> = above.collect();
+        let mut places: Vec<&Path> =
+            path.ancestors().filter(|path| !matches!(path.to_str(), Some("" | "."))).collect();
         places.reverse();
-        self.denied
-            .iter()
-            .find(|denied| places.iter().any(|path| denied.pattern.matches(path, true)))
-            .map(|denied| denied.glob.as_str())
+        places.into_iter().find_map(|path| self.denying_entry(path))
+    }
+
+    /// The glob that denies an entry of a folder that is not denied.
+    pub(crate) fn denying_entry(&self, path: &Path) -> Option<&str> {
+        let text = path.to_string_lossy();
+        let matching = self.denied.first_match(Path::new(folded(&text).as_ref()));
+        matching.and_then(|number| self.globs.get(number)).map(String::as_str)
     }
 
     /// Whether a file of this name may be used.
     pub(crate) fn allows_extension(&self, path: &Path) -> bool {
         self.extensions.is_empty()
-            || path
-                .extension()
-                .is_some_and(|ending| self.extensions.contains(&folded(&ending.to_string_lossy())))
+            || path.extension().is_some_and(|ending| {
+                self.extensions.iter().any(|allowed| *allowed == folded(&ending.to_string_lossy()))
+            })
     }
 
     pub(crate) fn extensions(&self) -> String {
@@ -76,9 +86,13 @@ impl Guard {
 }
 
 /// A text without what file systems and readers do not see.
-fn folded(text: &str) -> String {
+fn folded(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        let has_upper = text.bytes().any(|byte| byte.is_ascii_uppercase());
+        return if has_upper { text.to_ascii_lowercase().into() } else { text.into() };
+    }
     let lower: String = text.nfkc().filter(|&character| !shows_nothing(character)).collect();
-    lower.to_lowercase().nfkc().collect()
+    lower.to_lowercase().nfkc().collect::<String>().into()
 }
 
 fn shows_nothing(character: char) -> bool {

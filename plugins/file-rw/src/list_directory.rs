@@ -47,7 +47,7 @@ fn list(args: &ListArgs, cx: &Call<'_>) -> Result<String> {
     let files = Files::open(cx, true)?;
     let place = files.beginning(&args.path)?;
     let start = Start::open(place.workspace(), place.path.clone())?;
-    let denied = |path: &std::path::Path| files.guard.denying(path).is_some();
+    let denied = |path: &std::path::Path| files.guard.denying_entry(path).is_some();
     let rules = Rules { include_hidden: true, denied: Some(&denied), ..Rules::default() };
     let (mut folders, mut others) = (Vec::new(), Vec::new());
     let skipped = walk(place.workspace(), &start, &rules, &|| cx.check(), &mut |item| {

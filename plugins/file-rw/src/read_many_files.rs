@@ -140,7 +140,7 @@ fn in_folder(
         given.map(Pattern::new).transpose().map_err(|error| Error::invalid_arguments(error.to_string()))?;
     let beginning = files.beginning(folder)?;
     let start = Start::open(beginning.workspace(), beginning.path.clone())?;
-    let denied = |path: &std::path::Path| files.guard.denying(path).is_some();
+    let denied = |path: &std::path::Path| files.guard.denying_entry(path).is_some();
     let include_hidden = pattern.as_ref().is_some_and(Pattern::names_hidden);
     let rules = rules(files.config, include_hidden, false, &denied);
     let mut found = Vec::new();

@@ -112,11 +112,16 @@ pub(crate) fn search(
 ) -> Result<(Found, Skipped)> {
     let pool = Pool::new(wanted);
     let (sender, receiver) = sync_channel::<Task>(WAITING);
-    let receiver = Mutex::new(receiver);
+    let receiver = Arc::new(Mutex::new(receiver));
     let skipped = std::thread::scope(|scope| {
         let workers = (0..THREADS)
-            .filter(|_| std::thread::Builder::new().spawn_scoped(scope, || pool.work(&receiver)).is_ok())
+            .filter(|_| {
+                let (pool, tasks) = (&pool, Arc::clone(&receiver));
+                std::thread::Builder::new().spawn_scoped(scope, move || pool.work(&tasks)).is_ok()
+            })
             .count();
+        // From here on the threads alone hold it: should both fail, nobody waits for them.
+        drop(receiver);
         let mut own = searcher(wanted);
         let mut number = 0;
         let skipped = walk(workspace, start, rules, &|| check(), &mut |item| {

@@ -122,7 +122,7 @@ fn find(args: &SearchArgs, cx: &Call<'_>) -> Result<String> {
     let is_folder = place.workspace().metadata(&place.path).is_ok_and(|metadata| metadata.is_dir());
     let (found, skipped) = if is_folder {
         let start = Start::open(place.workspace(), place.path.clone())?;
-        let denied = |path: &std::path::Path| files.guard.denying(path).is_some();
+        let denied = |path: &std::path::Path| files.guard.denying_entry(path).is_some();
         let hidden = args.include_hidden || include.as_ref().is_some_and(Pattern::names_hidden);
         let rules = rules(files.config, hidden, args.include_hidden, &denied);
         search(place.workspace(), &start, &rules, &wanted, &|| cx.check(), &mut |item| {

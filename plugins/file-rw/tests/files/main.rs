@@ -1,11 +1,16 @@
 //! The tools of `file-rw` as a model calls them: arguments in, reply and files out.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
+mod bad_input;
 mod border;
 mod change;
 mod classify;
+mod config;
 mod edit;
 mod look;
+mod organize;
+mod property;
+mod race;
 mod read;
 mod search;
 mod stale;

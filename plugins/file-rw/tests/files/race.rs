@@ -1,0 +1,97 @@
+//! A folder that is exchanged for a link out, over and over, while every kind of access goes on. The plugin is opened once,
+//! as in a worker, so that the calls come fast.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::symlink;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use foehn_plugin_sdk::abi::{PluginBox, host_ref};
+use foehn_plugin_sdk::wire::{CallHead, OpenConfig, Reply, ReplyKind, op};
+use foehn_plugin_testkit::{TempWorkspace, TestHost, Value, json};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+const ROUNDS: u64 = 20_000;
+
+struct Opened<'w> {
+    plugin: PluginBox,
+    host: TestHost,
+    workspace: &'w TempWorkspace,
+}
+
+impl Opened<'_> {
+    fn call(&self, name: &str, arguments: &Value) -> Reply {
+        let head = CallHead {
+            tool: name.to_owned(),
+            session: "s".to_owned(),
+            workspace: self.workspace.join("ws"),
+            ..CallHead::default()
+        };
+        let (head, body) = (serde_json(&head), arguments.to_string());
+        let answer = self.plugin.call(
+            op::EXECUTE.into(),
+            head.as_bytes().into(),
+            body.as_bytes().into(),
+            host_ref(&self.host),
+        );
+        foehn_plugin_sdk::serde_json::from_slice(&answer).unwrap()
+    }
+}
+
+fn serde_json(head: &CallHead) -> String {
+    foehn_plugin_sdk::serde_json::to_string(head).unwrap()
+}
+
+#[test]
+fn a_folder_exchanged_for_a_link_meanwhile_leads_nowhere() {
+    let base = TempWorkspace::new([
+        ("ws/sub/f.txt", "inside\n"),
+        ("ws/keep/g.txt", "inside\n"),
+        ("out/f.txt", "outside\n"),
+    ]);
+    symlink("../out", base.join("ws/other")).unwrap();
+    let opened = Opened {
+        plugin: file_rw::foehn_plugin().open(OpenConfig::default()).unwrap(),
+        host: TestHost::new(),
+        workspace: &base,
+    };
+    let (done, swaps) = (AtomicBool::new(false), AtomicU64::new(0));
+    let mut went_well: BTreeMap<&str, u64> = BTreeMap::new();
+    std::thread::scope(|scope| {
+        let swapper = scope.spawn(|| {
+            let (sub, other) = (base.join("ws/sub"), base.join("ws/other"));
+            while !done.load(Ordering::Relaxed) || swaps.load(Ordering::Relaxed) < ROUNDS {
+                renameat_with(CWD, &sub, CWD, &other, RenameFlags::EXCHANGE).unwrap();
+                swaps.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        for round in 0..ROUNDS {
+            let new = format!("sub/{}", round % 3);
+            let (name, arguments) = match round % 10 {
+                0 | 5 => ("read_file", json!({"path": "sub/f.txt"})),
+                1 => ("write_file", json!({"path": "sub/f.txt", "content": "inside\n"})),
+                2 => ("edit_file", json!({"path": "sub/f.txt", "old_text": "side", "new_text": "side"})),
+                3 => ("create_file", json!({"path": new, "content": "inside\n"})),
+                4 => ("delete_file", json!({"path": new})),
+                6 => ("search_files", json!({"path": "sub", "pattern": "side"})),
+                7 => ("copy_file", json!({"source": "keep/g.txt", "destination": new})),
+                8 => ("append_file", json!({"path": new, "content": "inside\n"})),
+                _ => ("list_directory", json!({"path": "sub"})),
+            };
+            let reply = opened.call(name, &arguments);
+            assert!(!reply.text().contains("outside"), "round {round}, {name}: {}", reply.text());
+            if reply.kind == ReplyKind::Ok {
+                *went_well.entry(name).or_default() += 1;
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+        swapper.join().unwrap();
+    });
+    let outside: Vec<String> = base.list().into_iter().filter(|name| name.starts_with("out/")).collect();
+    assert_eq!(
+        (outside, base.read("out/f.txt")),
+        (vec!["out/".to_owned(), "out/f.txt".to_owned()], "outside\n".to_owned())
+    );
+    // Both sides of the race were met: calls went well, and not all of them.
+    let read = went_well.get("read_file").copied().unwrap_or_default();
+    assert!(read > 0 && swaps.load(Ordering::Relaxed) >= ROUNDS, "{went_well:?}");
+}
