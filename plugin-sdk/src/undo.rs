@@ -24,9 +24,6 @@ use store::Store;
 /// The largest file whose content is kept, in bytes.
 pub const LARGEST_KEPT: u64 = 64 << 20;
 
-/// The folder of a workspace that Foehn keeps its own things in.
-pub const FOLDER: &str = ".foehn";
-
 /// What a call changes in one workspace, told as it goes. Dropped without [`finish`](Recorder::finish) it stands for a call
 /// that was cut off.
 #[derive(Debug)]

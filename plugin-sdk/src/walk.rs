@@ -20,7 +20,7 @@ use cap_std::fs::{Dir, FileType};
 use rustix::fs::{Mode, OFlags, openat};
 
 use crate::error::{Error, Result};
-use crate::workspace::{RelPath, Workspace, WorkspaceError};
+use crate::workspace::{OWN_FOLDER, RelPath, Workspace, WorkspaceError};
 
 use ignored::Ignored;
 pub use pattern::{Pattern, PatternError, PatternSet};
@@ -223,7 +223,9 @@ impl Walk<'_> {
     }
 
     fn is_left_out(&mut self, name: &OsStr, path: &Path, is_folder: bool) -> bool {
-        if is_hidden(name) && !self.rules.include_hidden {
+        if name == OWN_FOLDER {
+            // Not counted: nobody should be led there.
+        } else if is_hidden(name) && !self.rules.include_hidden {
             self.skipped.hidden += 1;
         } else if is_folder && self.rules.skipped_directories.contains(name) {
             self.skipped.not_entered.add(path);

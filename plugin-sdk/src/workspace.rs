@@ -28,6 +28,9 @@ pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, RelPath};
 
 use links::Last;
 
+/// The folder of a workspace that Foehn and its plugins keep their own things in: no part of the work, and in no listing.
+pub const OWN_FOLDER: &str = ".foehn";
+
 /// What a method of [`Workspace`] returns.
 pub type Result<T> = std::result::Result<T, WorkspaceError>;
 

@@ -10,10 +10,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, File, MetadataExt, OpenOptions, OpenOptionsExt};
 use rustix::fs::{FlockOperation, flock};
 
+use super::LARGEST_KEPT;
 use super::record::{Change, Line, PathText, Record};
 use super::state::State;
-use super::{FOLDER, LARGEST_KEPT};
-use crate::workspace::{RelPath, Result, Workspace, WorkspaceError};
+use crate::workspace::{OWN_FOLDER, RelPath, Result, Workspace, WorkspaceError};
 
 const BACKUPS: &str = "backups";
 const CONTENTS: &str = "contents";
@@ -47,7 +47,7 @@ impl Store {
     pub(super) fn open(workspace: &Workspace, key: &str) -> Result<Self> {
         let place = place();
         let problem = |source| WorkspaceError::from_io(&place, source);
-        let foehn = folder(workspace.dir(), FOLDER).map_err(problem)?;
+        let foehn = folder(workspace.dir(), OWN_FOLDER).map_err(problem)?;
         let backups = folder(&foehn, BACKUPS).map_err(problem)?;
         folder(&backups, CONTENTS).map_err(problem)?;
         folder(&backups, CALLS).map_err(problem)?;
@@ -215,7 +215,7 @@ pub(super) fn content(workspace: &Workspace, hash: &str) -> Result<Option<Vec<u8
 }
 
 fn existing(workspace: &Workspace) -> Result<Option<Dir>> {
-    match workspace.dir().open_dir(FOLDER).and_then(|foehn| foehn.open_dir(BACKUPS)) {
+    match workspace.dir().open_dir(OWN_FOLDER).and_then(|foehn| foehn.open_dir(BACKUPS)) {
         Ok(backups) => Ok(Some(backups)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(WorkspaceError::from_io(&place(), error)),
@@ -301,5 +301,5 @@ fn now_ms() -> u128 {
 
 /// The backups as messages name them.
 fn place() -> RelPath {
-    RelPath::from_system(format!("{FOLDER}/{BACKUPS}").as_ref()).unwrap_or_else(RelPath::root)
+    RelPath::from_system(format!("{OWN_FOLDER}/{BACKUPS}").as_ref()).unwrap_or_else(RelPath::root)
 }

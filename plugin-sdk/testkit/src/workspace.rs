@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use foehn_plugin_sdk::workspace::OWN_FOLDER;
 use tempfile::TempDir;
 
 /// A workspace for one test.
@@ -82,7 +83,7 @@ fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) {
     for entry in fs::read_dir(folder).expect("a folder of the test") {
         let entry = entry.expect("an entry of the test's folder");
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        if name == ".foehn" {
+        if entry.file_name() == OWN_FOLDER {
             continue;
         }
         let path = entry.path();

@@ -78,13 +78,10 @@ impl Tool for SearchFiles {
     const DESCRIPTION: &'static str = "Search the content of text files.";
     const RISK: Risk = Risk::ReadOnly;
     const CAPABILITIES: Capabilities = Capabilities::NONE.read_files();
-    const LINT_EXCEPTIONS: &'static [LintException] = &[
-        LintException::new(
-            "tool-near-duplicate",
-            "To find is by name, to search by content; both say so at once.",
-        ),
-        LintException::new("boolean-negated", "The name that this switch has everywhere.").at("/ignore_case"),
-    ];
+    const LINT_EXCEPTIONS: &'static [LintException] = &[LintException::new(
+        "tool-near-duplicate",
+        "To find is by name, to search by content; both say so at once.",
+    )];
 
     type Args = SearchArgs;
     type Out = String;

@@ -265,6 +265,7 @@ fn every_tool_takes_the_same_keys() {
             "root",
             "extra_roots",
             "allow_write",
+            "backups",
             "allowed_extensions",
             "skipped_directories",
             "respect_gitignore",
