@@ -19,8 +19,10 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 
 const THREADS: usize = 2;
-/// Files that wait for a thread; each keeps the handle of its folder open.
-const WAITING: usize = 64;
+/// Files that are handed to a thread at once, since waking it costs more than a search of a small one; and how many such
+/// batches wait. Each file keeps the handle of its folder open.
+const BATCH: usize = 32;
+const WAITING: usize = 4;
 /// Largest part of a file that is held in memory: a longer line cannot be searched.
 const LARGEST_LINE: usize = 8 * 1024 * 1024;
 /// What is kept of a line, and of all lines of a file: more is hardly ever shown.
@@ -111,7 +113,7 @@ pub(crate) fn search(
     takes: &mut dyn FnMut(&Item<'_>) -> bool,
 ) -> Result<(Found, Skipped)> {
     let pool = Pool::new(wanted);
-    let (sender, receiver) = sync_channel::<Task>(WAITING);
+    let (sender, receiver) = sync_channel::<Vec<Task>>(WAITING);
     let receiver = Arc::new(Mutex::new(receiver));
     let skipped = std::thread::scope(|scope| {
         let workers = (0..THREADS)
@@ -124,6 +126,7 @@ pub(crate) fn search(
         drop(receiver);
         let mut own = searcher(wanted);
         let mut number = 0;
+        let mut batch = Vec::with_capacity(BATCH);
         let skipped = walk(workspace, start, rules, &|| check(), &mut |item| {
             if !item.file_type.is_file() || !takes(&item) {
                 return Ok(ControlFlow::Continue(()));
@@ -138,8 +141,11 @@ pub(crate) fn search(
             if workers == 0 {
                 // A system that gives no threads is searched all the same.
                 pool.do_task(&task, &mut own);
-            } else if sender.send(task).is_err() {
-                return Ok(ControlFlow::Break(()));
+            } else {
+                batch.push(task);
+                if batch.len() == BATCH && sender.send(std::mem::take(&mut batch)).is_err() {
+                    return Ok(ControlFlow::Break(()));
+                }
             }
             Ok(if pool.enough.load(Ordering::Relaxed) {
                 ControlFlow::Break(())
@@ -150,7 +156,8 @@ pub(crate) fn search(
         if skipped.is_err() {
             pool.enough.store(true, Ordering::Relaxed);
         }
-        // The threads end when nothing can come any more.
+        // What is left; where nobody takes it any more, nothing is lost. Then the threads end: nothing can come.
+        let _ = sender.send(batch);
         drop(sender);
         skipped
     })?;
@@ -182,14 +189,16 @@ impl<'w> Pool<'w> {
         Self { wanted, enough: AtomicBool::new(false), sum: Mutex::default() }
     }
 
-    fn work(&self, tasks: &Mutex<Receiver<Task>>) {
+    fn work(&self, tasks: &Mutex<Receiver<Vec<Task>>>) {
         let mut searcher = searcher(self.wanted);
         loop {
-            let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            let Ok(task) = task else { return };
+            let batch = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok(batch) = batch else { return };
             // What waits is still taken out, so that the sender is never stuck.
-            if !self.enough.load(Ordering::Relaxed) {
-                self.do_task(&task, &mut searcher);
+            for task in batch {
+                if !self.enough.load(Ordering::Relaxed) {
+                    self.do_task(&task, &mut searcher);
+                }
             }
         }
     }
