@@ -16,14 +16,27 @@ use crate::logging::Secrets;
 /// A tool that is not enabled does not exist for the agent: it is neither offered nor found.
 pub(crate) struct AgentTools {
     plugins: Arc<PluginSet>,
-    /// `None`: all.
+    /// `None`: all that are not for those who name them.
     enabled: Option<Vec<String>>,
+    /// Named otherwise, for instance by a section of their own.
+    named: Vec<String>,
     secrets: Secrets,
 }
 
 impl AgentTools {
-    pub(crate) fn new(plugins: Arc<PluginSet>, enabled: Option<Vec<String>>, secrets: Secrets) -> Self {
-        Self { plugins, enabled, secrets }
+    pub(crate) fn new(
+        plugins: Arc<PluginSet>,
+        enabled: Option<Vec<String>>,
+        named: Vec<String>,
+        secrets: Secrets,
+    ) -> Self {
+        Self { plugins, enabled, named, secrets }
+    }
+
+    /// With a tool that the operator names on the spot.
+    pub(crate) fn naming(mut self, tool: &str) -> Self {
+        self.named.push(tool.to_owned());
+        self
     }
 
     /// Names of the configuration that no plugin brings.
@@ -32,10 +45,20 @@ impl AgentTools {
         enabled.map(String::as_str).filter(|name| self.plugins.find(name).is_none()).collect()
     }
 
+    /// Tools that the agent would get if it named them.
+    pub(crate) fn on_demand(&self) -> Vec<String> {
+        let tools = self.plugins.tools().into_iter();
+        let waiting = tools.filter(|spec| self.enabled.is_none() && !self.is_enabled(spec));
+        waiting.map(|spec| spec.name.clone()).collect()
+    }
+
     fn is_enabled(&self, spec: &ToolSpec) -> bool {
-        self.enabled.as_ref().is_none_or(|enabled| {
-            enabled.iter().any(|name| *name == spec.name || spec.aliases.contains(name))
-        })
+        let is_in =
+            |names: &[String]| names.iter().any(|name| *name == spec.name || spec.aliases.contains(name));
+        match &self.enabled {
+            Some(enabled) => is_in(enabled),
+            None => !spec.on_demand || is_in(&self.named),
+        }
     }
 }
 

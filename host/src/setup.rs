@@ -245,8 +245,9 @@ impl Setup {
 
     /// The agent's tools out of all plugins.
     pub(crate) fn toolbox(&self, plugins: &Arc<PluginSet>) -> Result<AgentTools> {
-        let enabled = self.agent_settings()?.enabled_tools;
-        Ok(AgentTools::new(Arc::clone(plugins), enabled, self.secrets.clone()))
+        let agent = self.agent_settings()?;
+        let named = agent.tools.keys().cloned().collect();
+        Ok(AgentTools::new(Arc::clone(plugins), agent.enabled_tools, named, self.secrets.clone()))
     }
 
     /// Who started this: the user of the terminal, as the system names them.

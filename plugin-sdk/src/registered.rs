@@ -60,6 +60,7 @@ impl<T: Tool> RegisteredTool for T {
             classifies: T::CLASSIFIES,
             requires_caller: T::REQUIRES_CALLER,
             polling: T::POLLING,
+            on_demand: T::ON_DEMAND,
             lint_exceptions: T::LINT_EXCEPTIONS
                 .iter()
                 .map(|exception| LintException {

@@ -40,6 +40,10 @@ pub trait Tool: Send + Sync + 'static {
     /// calls for a loop.
     const POLLING: bool = false;
 
+    /// Whether only an agent gets it that asks for it by name: in its `enabled_tools`, or by a section of its own. For what
+    /// few need, since every tool that is offered is paid for with every request.
+    const ON_DEMAND: bool = false;
+
     /// Findings of `foehn contract lint` that are meant to be, each with the reason.
     const LINT_EXCEPTIONS: &'static [LintException] = &[];
 

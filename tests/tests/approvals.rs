@@ -24,7 +24,7 @@ fn check(settings: &str, arguments: &[&str], code: i32, created: bool) -> Run {
 fn with_nobody_to_ask_the_answer_is_no() {
     let run = check("", &[], 4, false);
     insta::assert_snapshot!(run.outline(), @r#"
-    session default offline/script tools=8 stand_in
+    session default offline/script tools=12 stand_in
     turn 1 "create it"
     step 1
     answer "" calls=1
@@ -57,7 +57,7 @@ fn an_open_pipe_is_nobody() {
 fn yes_is_said_beforehand_for_one_run() {
     let run = check("", &["--yes"], 0, true);
     insta::assert_snapshot!(run.outline(), @r#"
-    session default offline/script tools=8 stand_in
+    session default offline/script tools=12 stand_in
     turn 1 "create it"
     step 1
     answer "" calls=1
@@ -75,7 +75,7 @@ fn an_allowed_operation_is_not_asked() {
     let allow = |list: &str| format!("[agents.default.tools.create_file]\nallow = {list}\n");
     let run = check(&allow(r#"["create"]"#), &[], 0, true);
     insta::assert_snapshot!(run.outline(), @r#"
-    session default offline/script tools=8 stand_in
+    session default offline/script tools=12 stand_in
     turn 1 "create it"
     step 1
     answer "" calls=1
@@ -96,7 +96,7 @@ fn a_denied_operation_is_not_even_asked() {
     let deny = "[agents.default.tools.create_file]\nallow = [\"*\"]\ndeny = [\"create\"]\n";
     let run = check(deny, &["--yes"], 0, false);
     insta::assert_snapshot!(run.outline(), @r#"
-    session default offline/script tools=8 stand_in
+    session default offline/script tools=12 stand_in
     turn 1 "create it"
     step 1
     answer "" calls=1
@@ -119,7 +119,7 @@ fn a_denied_read_is_refused_too() {
     let run = world.foehn(&["run", "--json", "--yes", "read"]).expect_code(0);
     assert!(!run.stdout.contains("secret\\n"), "{run:?}");
     insta::assert_snapshot!(run.outline(), @r#"
-    session default offline/script tools=8 stand_in
+    session default offline/script tools=12 stand_in
     turn 1 "read"
     step 1
     answer "" calls=1

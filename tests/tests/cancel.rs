@@ -63,7 +63,7 @@ fn a_signal_ends_the_turn_with_a_result_for_every_call() {
     let run = started.finish().expect_code(130);
     assert_eq!(world.left_running(), [""; 0]);
     insta::assert_snapshot!(run.outline(), @r#"
-    session default offline/script tools=8 stand_in
+    session default offline/script tools=12 stand_in
     turn 1 "go"
     step 1
     answer "" calls=3
@@ -122,7 +122,7 @@ fn a_cancelled_wait_for_the_model_ends_at_once() {
     started.signal("INT");
     let run = started.finish().expect_code(130);
     insta::assert_snapshot!(run.outline(), @r#"
-    session default offline/script tools=8 stand_in
+    session default offline/script tools=12 stand_in
     turn 1 "go"
     step 1
     done cancelled "" steps=1 calls=0 (the user ended the turn)

@@ -31,7 +31,7 @@ fn an_unknown_key_is_named_with_the_nearest_and_nothing_runs() {
     let edit = r#"{"path":"three.txt","old_text":"x","new_text":"y","replaceAll":true}"#;
     insta::assert_snapshot!(refused("edit_file", edit), @"
     invalid_arguments executed=false retryable=true: `edit_file` was not run: its arguments have a problem, `unknown_argument`.
-      /replaceAll unknown_argument | expected: only `path`, `old_text`, `new_text`, `replace_all` | got: `replaceAll` | suggestion: did you mean `replace_all`?
+      /replaceAll unknown_argument | expected: only `path`, `old_text`, `new_text`, `replace_all`, `edits` | got: `replaceAll` | suggestion: did you mean `replace_all`?
     ");
     insta::assert_snapshot!(refused("scan", r#"{"recursve":false,"pth":"."}"#), @"
     invalid_arguments executed=false retryable=true: `scan` was not run: its arguments have 2 problems.
@@ -97,7 +97,7 @@ fn what_can_mean_one_thing_only_is_read_and_noted() {
 #[test]
 fn a_tool_that_does_not_exist_is_told_the_nearest() {
     insta::assert_snapshot!(refused("file_read", "{}"), @"unknown_tool executed=false retryable=true: There is no tool `file_read`; nothing was run. Did you mean `read_file`?");
-    insta::assert_snapshot!(refused("generic_command", "{}"), @"unknown_tool executed=false retryable=true: There is no tool `generic_command`; nothing was run. The tools are: `create_file`, `delete_file`, `dotnet`, `edit_file`, `read_file`, `run_shell`, `scan`, `write_file`.");
+    insta::assert_snapshot!(refused("generic_command", "{}"), @"unknown_tool executed=false retryable=true: There is no tool `generic_command`; nothing was run. The tools are: `create_file`, `delete_file`, `dotnet`, `edit_file`, `find_files`, `list_directory`, `move_file`, `read_file`, `run_shell`, `scan`, `search_files`, `write_file`.");
 }
 
 #[test]

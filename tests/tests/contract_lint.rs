@@ -207,8 +207,8 @@ fn a_budget_that_is_exceeded_fails() {
     let run = world.foehn(&["contract", "budget"]).expect_code(1);
     insta::assert_snapshot!(run.talk(), @"
     there is no snapshot to compare with; `foehn contract snapshot` takes one
-    the tools of `default` take 1107 characters, the limit is 500 (contract.max_characters); shorten descriptions, or enable fewer tools
-    the tools of `default` take 267 tokens, the limit is 10 (contract.max_tokens); shorten descriptions, or enable fewer tools
+    the tools of `default` take 1091 characters, the limit is 500 (contract.max_characters); shorten descriptions, or enable fewer tools
+    the tools of `default` take 263 tokens, the limit is 10 (contract.max_tokens); shorten descriptions, or enable fewer tools
     ");
 }
 

@@ -23,7 +23,7 @@ fn one_call_in_order() {
     let world = World::new().file("a.txt", "hello\n").script(ONE_READ);
     let run = world.foehn(&["run", "--json", "What is in a.txt?"]).expect_code(0);
     insta::assert_snapshot!(run.outline(), @r#"
-    session default offline/script tools=8 stand_in
+    session default offline/script tools=12 stand_in
     turn 1 "What is in a.txt?"
     step 1
     reasoning "let me look"

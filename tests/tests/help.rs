@@ -26,6 +26,8 @@ fn the_whole() {
       contract     Lint, measure, keep and compare what tools promise to a model
       config       Show the settings in force and where each comes from
       sessions     List the stored sessions of this folder
+      undo         Take back what the last prompt changed, as far as its plugins can; what somebody else
+                   changed since stays
       doctor       Check this machine: sandbox, plugins, provider, folders
       completions  Print a completion script
       help         Print this message or the help of the given subcommand(s)

@@ -19,7 +19,7 @@ fn the_same_failing_call_is_warned_about_and_then_stopped() {
     let world = World::new().script(script);
     let run = world.foehn(&["run", "--json", "read it"]).expect_code(3);
     insta::assert_snapshot!(run.outline(), @r#"
-    session default offline/script tools=8 stand_in
+    session default offline/script tools=12 stand_in
     turn 1 "read it"
     step 1
     answer "" calls=1
@@ -69,7 +69,7 @@ fn the_operator_says_how_often_a_model_may_be_wrong() {
     let world = World::new().script(script).user_config(limits);
     let run = world.foehn(&["run", "--json", "read it"]).expect_code(3);
     insta::assert_snapshot!(run.outline(), @r#"
-    session default offline/script tools=8 stand_in
+    session default offline/script tools=12 stand_in
     turn 1 "read it"
     step 1
     answer "" calls=1
@@ -109,7 +109,7 @@ fn after_the_last_step_a_summary_is_asked_for_without_tools() {
     let (world, model) = World::new().file("a.txt", "1\n2\n3\n").serve(&script);
     let run = world.foehn(&["run", "--json", "--max-tool-iterations", "3", "read on"]).expect_code(3);
     insta::assert_snapshot!(run.outline(), @r#"
-    session default openai-compatible/scripted tools=8
+    session default openai-compatible/scripted tools=12
     turn 1 "read on"
     step 1
     text "step 1"
@@ -165,7 +165,7 @@ fn a_model_that_cannot_hold_the_schema_is_stopped() {
     let world = World::new().file("a.txt", "1\n").script(script);
     let run = world.foehn(&["run", "--json", "read it"]).expect_code(3);
     insta::assert_snapshot!(run.outline(), @r#"
-    session default offline/script tools=8 stand_in
+    session default offline/script tools=12 stand_in
     turn 1 "read it"
     step 1
     answer "" calls=1

@@ -5,15 +5,19 @@ use foehn_tests::World;
 #[test]
 fn the_built_in_tools() {
     insta::assert_snapshot!(World::new().foehn(&["tools", "list"]).expect_code(0).answer(), @"
-    TOOL         RISK         PLUGIN
-    create_file  write        file-rw  Make a new file.
-    delete_file  destructive  file-rw  Delete one file.
-    dotnet       execute      dotnet   Run a dotnet subcommand.
-    edit_file    write        file-rw  Replace an exact text in a file.
-    read_file    read-only    file-rw  Read a text file.
-    run_shell    execute      shell    Run a command line.
-    scan         read-only    scan     List files and folders, sorted, one a line: the size in bytes or the kind, a tab, the path in the workspace.
-    write_file   destructive  file-rw  Replace the whole content of an existing file.
+    TOOL            RISK         PLUGIN
+    create_file     write        file-rw  Make a new file.
+    delete_file     destructive  file-rw  Delete one file.
+    dotnet          execute      dotnet   Run a dotnet subcommand.
+    edit_file       write        file-rw  Replace exact texts in a file.
+    find_files      read-only    file-rw  Find files by name, newest first.
+    list_directory  read-only    file-rw  List one folder: folders first, files with sizes in bytes.
+    move_file       write        file-rw  Move or rename a file or folder.
+    read_file       read-only    file-rw  Read a text file.
+    run_shell       execute      shell    Run a command line.
+    scan            read-only    scan     List files and folders, sorted, one a line: the size in bytes or the kind, a tab, the path in the workspace.
+    search_files    read-only    file-rw  Search the content of text files.
+    write_file      destructive  file-rw  Replace the whole content of an existing file.
     ");
 }
 
@@ -40,7 +44,7 @@ fn a_plugin_tells_what_it_declares() {
     tool       run_shell (execute)
                Run a command line. Each call is a new shell without input or terminal: a cd or variable does not last. Answers with exit code and output (stdout and stderr).
                may touch {"files":"write","network":"none","programs":true,"secrets":false,"ask_user":false,"complete":false}
-               arguments {"type":"object","additionalProperties":false,"properties":{"command":{"type":"string","description":"Command line for /bin/sh.","maxLength":131071},"working_directory":{"type":"string","description":"Folder to run in, of the workspace; the workspace itself if left out.","maxLength":4096,"default":"."},"timeout_seconds":{"type":["integer","null"],"format":"uint64","minimum":1,"description":"Seconds until it is stopped; 120 if left out, at most 600.","maximum":86400}},"required":["command"]}
+               arguments {"type":"object","additionalProperties":false,"properties":{"command":{"type":"string","description":"Command line for /bin/sh.","maxLength":131071},"working_directory":{"type":"string","description":"Folder to run in, of the workspace; the workspace itself if left out.","maxLength":4096,"default":"."},"timeout_seconds":{"type":["integer","null"],"minimum":1,"description":"Seconds until it is stopped; 120 if left out, at most 600.","maximum":86400}},"required":["command"]}
     "#);
     let run = world.foehn(&["plugins", "inspect", "shel"]).expect_code(1);
     insta::assert_snapshot!(run.talk(), @"error: there is no plugin `shel` in [ROOT]/plugins; it holds: dotnet, file-rw, scan, shell");

@@ -23,7 +23,7 @@ fn a_session_goes_on_where_it_was() {
     let second = world.foehn(&["run", "--json", "--session", &first, "what is it?"]).expect_code(0);
     assert_eq!(second.session(), first);
     insta::assert_snapshot!(second.outline(), @r#"
-    session default openai-compatible/scripted tools=8 resumed
+    session default openai-compatible/scripted tools=12 resumed
     turn 2 "what is it?"
     step 1
     text "noted"

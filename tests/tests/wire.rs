@@ -48,7 +48,7 @@ fn check_two_reads(habits: &str, arguments: &[&str]) -> Run {
 fn text_streams_and_two_calls_run_beside_each_other() {
     let run = check_two_reads("", &[]);
     insta::assert_snapshot!(run.outline(), @r#"
-    session default openai-compatible/scripted tools=6
+    session default openai-compatible/scripted tools=10
     turn 1 "read both"
     step 1
     text "Readi"
@@ -72,7 +72,7 @@ fn text_streams_and_two_calls_run_beside_each_other() {
 fn a_whole_answer_is_read_too() {
     let run = check_two_reads("", &["--no-stream"]);
     insta::assert_snapshot!(run.outline(), @r#"
-    session default openai-compatible/scripted tools=6
+    session default openai-compatible/scripted tools=10
     turn 1 "read both"
     step 1
     text "Reading both."
@@ -216,7 +216,7 @@ fn a_server_that_asks_for_patience_gets_it() {
     let (world, model) = world().serve(script);
     let run = world.foehn(&["run", "--json", "hello"]).expect_code(0);
     insta::assert_snapshot!(run.outline(), @r#"
-    session default openai-compatible/scripted tools=6
+    session default openai-compatible/scripted tools=10
     turn 1 "hello"
     step 1
     retrying 1: the server takes no more requests for now (429): slow down
@@ -236,7 +236,7 @@ fn a_connection_that_broke_before_anything_was_shown_is_tried_again() {
     let (world, model) = world().serve(&script);
     let run = world.foehn(&["run", "--json", "--yes", "hello"]).expect_code(0);
     insta::assert_snapshot!(run.outline(), @r#"
-    session default openai-compatible/scripted tools=6
+    session default openai-compatible/scripted tools=10
     turn 1 "hello"
     step 1
     retrying 1: the connection to http://127.0.0.1:[PORT]/v1 broke: connection closed before message completed

@@ -117,6 +117,7 @@ pub(crate) fn tool_spec(plugin: &str, from: &wire::ToolSpec) -> protocol::ToolSp
         classifies: from.classifies,
         requires_caller: from.requires_caller,
         polling: from.polling,
+        on_demand: from.on_demand,
         lint_exceptions: from
             .lint_exceptions
             .iter()

@@ -27,6 +27,9 @@ pub struct ToolSpec {
     /// Whether asking again with equal arguments is its use, so that equal calls are no loop.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub polling: bool,
+    /// Whether only an agent gets it that names it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_demand: bool,
     /// Findings of the contract's lint that its author answers for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lint_exceptions: Vec<LintException>,

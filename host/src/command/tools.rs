@@ -27,6 +27,13 @@ pub(crate) async fn list(setup: &Setup, as_json: bool) -> Result<ExitCode> {
         }
     } else {
         text(&tool_lines(&toolbox))?;
+        let on_demand = toolbox.on_demand();
+        if !on_demand.is_empty() {
+            remark(&format!(
+                "on demand, for agents that name them in `enabled_tools`: {}",
+                on_demand.join(", ")
+            ));
+        }
         for warning in plugins.warnings() {
             remark(&format!("warning: {warning}"));
         }
@@ -64,9 +71,10 @@ pub(crate) async fn call(setup: &Setup, name: String, arguments: String, yes: bo
     let store = setup.open_store()?;
     let plugins = Arc::new(setup.load_plugins(Some(&store)).await?);
     let attended = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let toolbox = setup.toolbox(&plugins)?.naming(&name);
     let mut conversation = Conversation::start(Engine {
         model: Arc::new(OneCall::new(name, arguments)),
-        toolbox: Arc::new(setup.toolbox(&plugins)?),
+        toolbox: Arc::new(toolbox),
         journal: Arc::new(MemoryJournal::new(SessionId::from("tools-call"))),
         gate: Arc::new(SessionGate::new(attended, yes)),
         profile: setup.agent_profile(&plugins)?,

@@ -59,6 +59,8 @@ pub struct ToolSpec {
     pub requires_caller: bool,
     /// Whether asking again with equal arguments is its use.
     pub polling: bool,
+    /// Whether only an agent gets it that names it.
+    pub on_demand: bool,
     /// Findings of the contract's lint that the author answers for.
     pub lint_exceptions: Vec<LintException>,
 }

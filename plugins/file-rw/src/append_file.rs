@@ -33,6 +33,7 @@ impl Tool for AppendFile {
     const NAME: &'static str = "append_file";
     const DESCRIPTION: &'static str = "Add text to the end of an existing file.";
     const RISK: Risk = Risk::Write;
+    const ON_DEMAND: bool = true;
     const CAPABILITIES: Capabilities = Capabilities::NONE.write_files();
     const CLASSIFIES: bool = true;
 

@@ -32,6 +32,7 @@ impl Tool for CopyFile {
     const NAME: &'static str = "copy_file";
     const DESCRIPTION: &'static str = "Copy one file, with its permissions.";
     const RISK: Risk = Risk::Write;
+    const ON_DEMAND: bool = true;
     const CAPABILITIES: Capabilities = Capabilities::NONE.write_files();
     const CLASSIFIES: bool = true;
 

@@ -27,6 +27,7 @@ impl Tool for MakeDirectory {
     const NAME: &'static str = "make_directory";
     const DESCRIPTION: &'static str = "Make a folder, and those above it.";
     const RISK: Risk = Risk::Write;
+    const ON_DEMAND: bool = true;
     const CAPABILITIES: Capabilities = Capabilities::NONE.write_files();
     const CLASSIFIES: bool = true;
 

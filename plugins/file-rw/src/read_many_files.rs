@@ -42,6 +42,7 @@ impl Tool for ReadManyFiles {
     const NAME: &'static str = "read_many_files";
     const DESCRIPTION: &'static str = "Read up to 50 text files, up to 200,000 characters.";
     const RISK: Risk = Risk::ReadOnly;
+    const ON_DEMAND: bool = true;
     const CAPABILITIES: Capabilities = Capabilities::NONE.read_files();
 
     type Args = ReadManyArgs;

@@ -34,6 +34,7 @@ impl Tool for RemoveDirectory {
     const NAME: &'static str = "remove_directory";
     const DESCRIPTION: &'static str = "Remove a folder, which must be empty unless recursive is set.";
     const RISK: Risk = Risk::Destructive;
+    const ON_DEMAND: bool = true;
     const CAPABILITIES: Capabilities = Capabilities::NONE.write_files();
     const CLASSIFIES: bool = true;
 

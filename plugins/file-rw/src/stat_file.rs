@@ -29,6 +29,7 @@ impl Tool for StatFile {
     const NAME: &'static str = "stat_file";
     const DESCRIPTION: &'static str = "Tell kind, size, lines, encoding, line ends and time of change.";
     const RISK: Risk = Risk::ReadOnly;
+    const ON_DEMAND: bool = true;
     const CAPABILITIES: Capabilities = Capabilities::NONE.read_files();
 
     type Args = StatArgs;

@@ -38,6 +38,7 @@ impl Tool for StockAdd {
     const NAME: &'static str = "stock_add";
     const DESCRIPTION: &'static str = "Add to a quantity in an inventory file; it never falls below 0.";
     const RISK: Risk = Risk::Write;
+    const ON_DEMAND: bool = true;
     const CAPABILITIES: Capabilities = Capabilities::NONE.write_files();
     const CLASSIFIES: bool = true;
 
