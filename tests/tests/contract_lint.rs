@@ -8,7 +8,7 @@ use serde_json::Value;
 #[test]
 fn the_built_in_tools_have_no_finding() {
     let run = World::new().foehn(&["contract", "lint"]).expect_code(0);
-    assert_eq!((run.answer().as_str(), run.talk().as_str()), ("no finding in 8 tools\n", ""));
+    assert_eq!((run.answer().as_str(), run.talk().as_str()), ("no finding in 19 tools\n", ""));
     let len = World::with_plugins(&["len"]).foehn(&["contract", "lint", "--json"]).expect_code(0);
     assert_eq!(len.answer(), "");
 }
@@ -175,20 +175,24 @@ fn code_scanners_read_the_findings() {
 fn a_budget_is_per_tool_plugin_and_agent() {
     let world = World::new();
     insta::assert_snapshot!(world.foehn(&["contract", "budget"]).expect_code(0).answer(), @"
-                   CHARACTERS  TOKENS  SINCE THE SNAPSHOT
-    dotnet         983         236
-      dotnet       983         236
-    file-rw        2394        554
-      create_file  373         85
-      delete_file  268         61
-      edit_file    691         156
-      read_file    627         158
-      write_file   435         94
-    scan           1107        267
-      scan         1107        267
-    shell          704         162
-      run_shell    704         162
-    agent default  5188        1219
+                      CHARACTERS  TOKENS  SINCE THE SNAPSHOT
+    dotnet            965         231
+      dotnet          965         231
+    file-rw           5251        1205
+      create_file     352         79
+      delete_file     268         61
+      edit_file       1068        240
+      find_files      717         172
+      list_directory  263         57
+      move_file       393         88
+      read_file       591         148
+      search_files    1185        272
+      write_file      414         88
+    scan              1091        263
+      scan            1091        263
+    shell             686         157
+      run_shell       686         157
+    agent default     7993        1856
     ");
     let rows = world.foehn(&["contract", "budget", "--json"]).expect_code(0).events();
     let agent = rows.last().expect("rows");

@@ -262,7 +262,21 @@ fn the_request_holds_system_message_tools_and_prompt() {
     let body = model.bodies().remove(0);
     let names: Vec<_> =
         body["tools"].as_array().into_iter().flatten().map(|tool| &tool["function"]["name"]).collect();
-    assert_eq!(names, ["create_file", "delete_file", "edit_file", "read_file", "scan", "write_file"]);
+    assert_eq!(
+        names,
+        [
+            "create_file",
+            "delete_file",
+            "edit_file",
+            "find_files",
+            "list_directory",
+            "move_file",
+            "read_file",
+            "scan",
+            "search_files",
+            "write_file"
+        ]
+    );
     let system = body["messages"][0]["content"].as_str().unwrap_or_default();
     assert!(system.contains("Answer in one word."), "{system}");
     assert_eq!(

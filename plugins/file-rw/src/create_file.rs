@@ -3,7 +3,7 @@
 use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 
-use crate::LARGEST_CHANGED_BYTES;
+use crate::A_FILE_HAS_ANY_LENGTH;
 use crate::change::Change;
 use crate::config::FileConfig;
 use crate::files::{Call, Files, Place, Use, nothing_done};
@@ -24,13 +24,13 @@ pub struct CreateArgs {
     #[schemars(length(max = MAX_PATH_BYTES))]
     path: String,
     /// Its whole content.
-    #[schemars(length(max = LARGEST_CHANGED_BYTES))]
     content: String,
 }
 
 impl Tool for CreateFile {
     const NAME: &'static str = "create_file";
     const DESCRIPTION: &'static str = "Make a new file. Fails if the path exists.";
+    const LINT_EXCEPTIONS: &'static [LintException] = &[A_FILE_HAS_ANY_LENGTH.at("/content")];
     const RISK: Risk = Risk::Write;
     const CAPABILITIES: Capabilities = Capabilities::NONE.write_files();
     const CLASSIFIES: bool = true;

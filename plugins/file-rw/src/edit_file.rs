@@ -5,7 +5,6 @@ use std::fmt::Write;
 use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 
-use crate::LARGEST_CHANGED_BYTES;
 use crate::batch::{MOST_EDITS, apply_all};
 use crate::change;
 use crate::config::FileConfig;
@@ -15,6 +14,7 @@ use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification, diff};
 use crate::seen::{Knowledge, Seen};
 use crate::text::{BOM, counted};
+use crate::{A_FILE_HAS_ANY_LENGTH, LARGEST_CHANGED_BYTES};
 
 const OPERATION: &str = "edit";
 /// Lines shown around each change, and most lines shown in all.
@@ -34,10 +34,8 @@ pub struct EditArgs {
     #[schemars(length(max = MAX_PATH_BYTES))]
     path: String,
     /// Exact text to replace, without line numbers; it must be there just once. Needed unless edits are given.
-    #[schemars(length(max = LARGEST_CHANGED_BYTES))]
     old_text: Option<String>,
     /// Text to put there, taken literally; needed unless edits are given.
-    #[schemars(length(max = LARGEST_CHANGED_BYTES))]
     new_text: Option<String>,
     /// Replace it everywhere it is.
     #[serde(default)]
@@ -51,10 +49,8 @@ pub struct EditArgs {
 #[args]
 pub struct EditStep {
     /// Text to replace.
-    #[schemars(length(max = LARGEST_CHANGED_BYTES))]
     old_text: String,
     /// Text to put there.
-    #[schemars(length(max = LARGEST_CHANGED_BYTES))]
     new_text: String,
 }
 
@@ -86,6 +82,12 @@ impl Tool for EditFile {
     const NAME: &'static str = "edit_file";
     const DESCRIPTION: &'static str =
         "Replace exact texts in a file. Line ends are kept. Answers with the changed lines.";
+    const LINT_EXCEPTIONS: &'static [LintException] = &[
+        A_FILE_HAS_ANY_LENGTH.at("/old_text"),
+        A_FILE_HAS_ANY_LENGTH.at("/new_text"),
+        A_FILE_HAS_ANY_LENGTH.at("/edits/*/old_text"),
+        A_FILE_HAS_ANY_LENGTH.at("/edits/*/new_text"),
+    ];
     const RISK: Risk = Risk::Write;
     const CAPABILITIES: Capabilities = Capabilities::NONE.write_files();
     const CLASSIFIES: bool = true;

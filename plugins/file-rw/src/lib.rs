@@ -42,7 +42,7 @@ mod text;
 mod time;
 mod tree;
 
-use foehn_plugin_sdk::export_plugin;
+use foehn_plugin_sdk::{LintException, export_plugin};
 
 pub use append_file::{AppendArgs, AppendFile};
 pub use config::{Access, ExtraRoot, FileConfig};
@@ -64,6 +64,10 @@ pub use write_file::{WriteArgs, WriteFile};
 
 /// Largest file that is changed: it is held in memory, before and after.
 const LARGEST_CHANGED_BYTES: u64 = 64 * 1024 * 1024;
+
+/// No bound stands in the schema of a content: the host bounds a whole call, and a number of eight digits tells a model
+/// nothing.
+const A_FILE_HAS_ANY_LENGTH: LintException = LintException::new("unbounded-text", "A file has any length.");
 
 export_plugin!(
     FindFiles,

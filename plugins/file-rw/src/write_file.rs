@@ -3,7 +3,6 @@
 use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 
-use crate::LARGEST_CHANGED_BYTES;
 use crate::change::Change;
 use crate::config::FileConfig;
 use crate::files::{Call, Files, Place, Use, nothing_done};
@@ -11,6 +10,7 @@ use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification, diff, extent};
 use crate::seen::{Knowledge, Seen};
 use crate::text::{BOM, BOM_CHARACTER, Encoding, LineEnds};
+use crate::{A_FILE_HAS_ANY_LENGTH, LARGEST_CHANGED_BYTES};
 
 const OPERATION: &str = "overwrite";
 
@@ -25,7 +25,6 @@ pub struct WriteArgs {
     #[schemars(length(max = MAX_PATH_BYTES))]
     path: String,
     /// Its whole new content.
-    #[schemars(length(max = LARGEST_CHANGED_BYTES))]
     content: String,
 }
 
@@ -33,6 +32,7 @@ impl Tool for WriteFile {
     const NAME: &'static str = "write_file";
     const DESCRIPTION: &'static str = "Replace the whole content of an existing file. Refused if the file changed since it \
                                        was read. Prefer edit_file for small changes.";
+    const LINT_EXCEPTIONS: &'static [LintException] = &[A_FILE_HAS_ANY_LENGTH.at("/content")];
     const RISK: Risk = Risk::Destructive;
     const CAPABILITIES: Capabilities = Capabilities::NONE.write_files();
     const CLASSIFIES: bool = true;

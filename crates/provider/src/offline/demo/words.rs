@@ -34,6 +34,9 @@ const AS_SYNONYM: f64 = 0.7;
 /// The first word of a request is mostly what to do.
 const FIRST_WORD: f64 = 2.0;
 
+/// For "which are the largest?", a tool that looks into subfolders knows more than one that lists a single folder.
+const SEES_ALL: f64 = 2.0;
+
 /// Less than this is chance.
 const ENOUGH: f64 = 0.6;
 
@@ -109,6 +112,10 @@ fn score(prompt: &Prompt, tool: &Known<'_>, all: &[Known<'_>]) -> f64 {
         seen.push(word);
         let emphasis = if position == 0 { FIRST_WORD } else { 1.0 };
         total += emphasis * shared(word, tool, all);
+    }
+    let asks_for_size = prompt.order.is_some() && tool.weight("size") > 0.0;
+    if asks_for_size && tool.tool.parameters.pointer("/properties/recursive").is_some() {
+        total += SEES_ALL;
     }
     total
 }
