@@ -184,6 +184,7 @@ impl Setup {
                 file_size: megabytes(sandbox.file_megabytes),
                 open_files: sandbox.open_files,
                 cpu_seconds: sandbox.cpu_seconds,
+                ..SandboxSettings::default().limits
             },
             ..SandboxSettings::default()
         };
@@ -192,6 +193,12 @@ impl Setup {
             let (config, secrets) = agent.tool_config(tool, &self.loaded.environment).map_err(usage)?;
             for secret in secrets {
                 self.secrets.add(secret.expose_secret());
+            }
+            for name in config.get("env_pass").and_then(Value::as_array).into_iter().flatten() {
+                let value = name.as_str().filter(|name| sounds_secret(name)).map(std::env::var);
+                if let Some(Ok(value)) = value {
+                    self.secrets.add(value.trim());
+                }
             }
             if !config.is_empty() {
                 host.tools.insert(tool.clone(), Value::Object(config));
@@ -286,6 +293,13 @@ fn append_plugin_words(system: &mut String, name: &str, instructions: &str, cons
     for constraint in constraints {
         system.push_str(&format!("- {constraint}\n"));
     }
+}
+
+/// Whether a variable of this name is likely to hold what nobody should read. Others are not masked: `en_US` would
+/// disappear from every text.
+fn sounds_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH"].iter().any(|part| name.contains(part))
 }
 
 /// The configuration knows the stand-in's habits by name only.

@@ -11,10 +11,17 @@
 //! The descent is found by `/proc` and needs Linux; elsewhere the process group alone is stopped. From the first run on the
 //! process that hosts the plugin is a "child subreaper": orphans of its programs become its children, so that none is lost.
 
+mod crowd;
 mod environment;
+#[cfg(feature = "workspace")]
+mod kept;
+mod lasting;
 mod run;
+mod settings;
 mod text;
 mod tree;
+#[cfg(feature = "workspace")]
+pub mod wrapper;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -26,6 +33,11 @@ use std::time::Duration;
 use crate::error::Result;
 use crate::{Cx, Error};
 
+pub use lasting::{Lasting, Piece};
+pub use settings::{Boundary, ProgramSettings, Switch};
+#[cfg(feature = "workspace")]
+pub use wrapper::Wrapper;
+
 /// How long a program may take to end after it was asked to, because its own time was up.
 pub const GRACE: Duration = Duration::from_secs(2);
 
@@ -35,6 +47,9 @@ pub const CANCEL_GRACE: Duration = Duration::from_secs(1);
 
 /// How many characters of output are kept unless told otherwise: half from the beginning, half from the end.
 pub const DEFAULT_OUTPUT_LIMIT: usize = 30_000;
+
+/// How many processes a run may be at once unless told otherwise.
+pub const DEFAULT_MOST_PROCESSES: usize = 1_000;
 
 /// A program to start.
 ///
@@ -56,10 +71,19 @@ pub struct Command {
     program: OsString,
     arguments: Vec<OsString>,
     directory: Directory,
+    /// What it is started through; empty = nothing.
+    launcher: Vec<OsString>,
+    /// Names of the host's environment that it gets beside the usual ones.
+    passed: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
     timeout: Option<Duration>,
     output_limit: usize,
+    /// Name of the file that all of a long output goes to.
+    #[cfg_attr(not(feature = "workspace"), allow(dead_code, reason = "kept in a workspace only"))]
+    whole: Option<String>,
+    separate: bool,
     background: Background,
+    most_processes: usize,
 }
 
 /// What becomes of programs that a finished one left in the background.
@@ -91,10 +115,15 @@ impl Command {
             program: program.as_ref().to_owned(),
             arguments: Vec::new(),
             directory: Directory::Workspace,
+            launcher: Vec::new(),
+            passed: Vec::new(),
             environment: Vec::new(),
             timeout: None,
             output_limit: DEFAULT_OUTPUT_LIMIT,
+            whole: None,
+            separate: false,
             background: Background::default(),
+            most_processes: DEFAULT_MOST_PROCESSES,
         }
     }
 
@@ -150,9 +179,31 @@ impl Command {
         self
     }
 
+    /// Writes all of an output that is longer than the limit to a file of the call's workspace whose name begins with `name`:
+    /// in `.foehn/output`, which git ignores, and which forgets after a day. [`Output::text`] says where it is.
+    #[cfg(feature = "workspace")]
+    pub fn keep_whole(mut self, name: &str) -> Self {
+        self.whole = Some(name.to_owned());
+        self
+    }
+
+    /// Keeps the two streams apart: what is printed as error goes to [`Output::stderr`]. Each has half of the limit. The order
+    /// of their arrival is lost.
+    pub fn separate_streams(mut self, separate: bool) -> Self {
+        self.separate = separate;
+        self
+    }
+
     /// What becomes of programs that it leaves in the background.
     pub fn background(mut self, background: Background) -> Self {
         self.background = background;
+        self
+    }
+
+    /// Ends it when it has become more processes than this; [`DEFAULT_MOST_PROCESSES`] without it. Also holds for what it
+    /// leaves in the background.
+    pub fn most_processes(mut self, count: usize) -> Self {
+        self.most_processes = count;
         self
     }
 
@@ -193,12 +244,18 @@ pub struct Output {
     pub tail: String,
     /// How many bytes of text were left out between head and tail.
     pub dropped_bytes: u64,
+    /// Where all of it is, when it was too long and [`Command::keep_whole`] asked for it.
+    pub whole: Option<Whole>,
+    /// The errors alone, after [`Command::separate_streams`].
+    pub stderr: Option<Printed>,
     /// How long it ran.
     pub duration: Duration,
     /// It was ended because its time was up.
     pub timed_out: bool,
     /// It was ended because the call was cancelled.
     pub cancelled: bool,
+    /// It was ended because it had become too many processes.
+    pub crowded: bool,
     /// What it left in the background.
     pub left_running: Vec<LeftRunning>,
 }
@@ -206,16 +263,59 @@ pub struct Output {
 impl Output {
     /// Whether it ended by itself with code 0.
     pub fn success(&self) -> bool {
-        self.exit == Exit::Code(0) && !self.timed_out && !self.cancelled
+        self.exit == Exit::Code(0) && !self.timed_out && !self.cancelled && !self.crowded
     }
 
     /// The output as one text, with a line that tells what was left out.
     pub fn text(&self) -> String {
-        if self.dropped_bytes == 0 {
-            return format!("{}{}", self.head, self.tail);
-        }
-        format!("{}\n[... {} bytes left out ...]\n{}", self.head, self.dropped_bytes, self.tail)
+        joined(&self.head, &self.tail, self.dropped_bytes, self.whole.as_ref())
     }
+}
+
+/// What came by one stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "as in `Output`")]
+pub struct Printed {
+    pub head: String,
+    pub tail: String,
+    pub dropped_bytes: u64,
+    pub whole: Option<Whole>,
+}
+
+impl Printed {
+    /// It as one text, with a line that tells what was left out.
+    pub fn text(&self) -> String {
+        joined(&self.head, &self.tail, self.dropped_bytes, self.whole.as_ref())
+    }
+}
+
+/// Where all of a long output is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Whole {
+    /// In this file of the workspace.
+    Kept(String),
+    /// The first 64 MiB of it are in this file.
+    Beginning(String),
+    /// Nowhere, and why.
+    NotKept(String),
+}
+
+impl fmt::Display for Whole {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kept(path) => write!(formatter, "all of it: `{path}`"),
+            Self::Beginning(path) => write!(formatter, "more of its beginning: `{path}`"),
+            Self::NotKept(reason) => write!(formatter, "all of it could not be kept: {reason}"),
+        }
+    }
+}
+
+fn joined(head: &str, tail: &str, dropped_bytes: u64, whole: Option<&Whole>) -> String {
+    if dropped_bytes == 0 {
+        return format!("{head}{tail}");
+    }
+    let whole = whole.map(|whole| format!("; {whole}")).unwrap_or_default();
+    format!("{head}\n[... {dropped_bytes} bytes left out{whole} ...]\n{tail}")
 }
 
 /// How a program ended.

@@ -61,6 +61,7 @@ impl<T: Tool> RegisteredTool for T {
             requires_caller: T::REQUIRES_CALLER,
             polling: T::POLLING,
             on_demand: T::ON_DEMAND,
+            lasting: T::LASTING,
             lint_exceptions: T::LINT_EXCEPTIONS
                 .iter()
                 .map(|exception| LintException {

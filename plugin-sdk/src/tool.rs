@@ -44,6 +44,11 @@ pub trait Tool: Send + Sync + 'static {
     /// few need, since every tool that is offered is paid for with every request.
     const ON_DEMAND: bool = false;
 
+    /// Whether its calls, and those of the plugin's other lasting tools, have to meet in one process that stays as long as the
+    /// host does: for what lives longer than a call and cannot be stored, such as a running program. Such calls run one after
+    /// another, and what a crash takes along is lost all the same.
+    const LASTING: bool = false;
+
     /// Findings of `foehn contract lint` that are meant to be, each with the reason.
     const LINT_EXCEPTIONS: &'static [LintException] = &[];
 

@@ -132,6 +132,32 @@ fn time_up_ends_everything_also_what_hides_in_its_own_session() {
     assert_eq!(alive, [false, false]);
 }
 
+/// Doubles seven times and no more, each of them short-lived: were the bound under test not there, the machine would not
+/// notice either.
+const CROWD: &str = "f() { [ $1 -gt 0 ] || exec sleep 20; f $(($1 - 1)) & f $(($1 - 1)) & wait; }; f 7";
+const FEW: usize = 40;
+
+#[test]
+fn a_program_that_starts_others_without_end_is_ended() {
+    let output = ran(sh(CROWD).most_processes(FEW));
+    assert!(output.crowded && !output.success(), "{output:?}");
+    assert_eq!(output.left_running, []);
+}
+
+#[test]
+fn what_is_left_in_the_background_may_not_become_a_crowd_either() {
+    let workspace = TempWorkspace::empty();
+    let output = ran_on(&TestHost::new(), &workspace, sh(&format!("echo begun; ({CROWD}) &")).most_processes(FEW));
+    assert_eq!((output.exit, output.crowded), (Exit::Code(0), false));
+    // Each holds the workspace as its folder.
+    let folder = workspace.path().canonicalize().unwrap();
+    let is_one_of_them =
+        |entry: &fs::DirEntry| fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder);
+    while fs::read_dir("/proc").unwrap().flatten().any(|entry| is_one_of_them(&entry)) {
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn cancelling_ends_everything() {
     let workspace = TempWorkspace::empty();

@@ -13,6 +13,7 @@ const CHANGING: &[(&str, &str)] = &[
     (r"\b(pid|process) \d+", "$1 [PID]"),
     (r"\b\d+\.\d s\b", "[TIME] s"),
     (r"\b\d+ ms\b", "[TIME] ms"),
+    (r"(\.foehn/output/[a-z-]+)-\d+-[0-9a-f]+\.txt", "$1-[ID].txt"),
 ];
 
 static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {

@@ -138,7 +138,7 @@ fn a_disabled_tool_is_not_offered() {
     insta::assert_snapshot!(run.answer(), @"
     TOOL       RISK       PLUGIN
     read_file  read-only  file-rw  Read a text file.
-    scan       read-only  scan     List files and folders, sorted, one a line: the size in bytes or the kind, a tab, the path in the workspace.
+    scan       read-only  scan     List files and folders, sorted, one a line: size in bytes or kind, a tab, the path.
     ");
     world.foehn(&["tools", "call", "--yes", "run_shell", "{\"command\":\"true\"}"]).expect_code(1);
 }
@@ -285,11 +285,11 @@ fn what_is_shown_is_what_runs() {
     session [ID] with offline/script (an offline stand-in, not a real model)
     /tools lists the tools, /clear starts afresh, /exit leaves; ctrl-C cancels a turn, twice leaves
 
-    > ? the model wants to run `run_shell` (execute, plugin shell): run
+    > ? the model wants to run `run_shell` (execute, plugin shell): echo, touch b
       | echo a\u{1b}[2K; touch b
       ! it holds characters that do not show; they are written as \u{..} above
       asked because: risk: execute asks
-      always covers: `run {"command":"echo a\u001b[2K; touch b","working_directory":"."}` of tool `run_shell` for agent `default`
+      always covers: `echo {"command":"echo a\u001b[2K; touch b","working_directory":".","separate_streams":false}` and `touch b {"command":"echo a\u001b[2K; touch b","working_directory":".","separate_streams":false}` of tool `run_shell` for agent `default`
       [y]es once, [n]o, [a]lways:   declined (user)
       declined: Not run: the user said no. Do not repeat this call; ask what to do instead.
     answered in [TIME] s: 2 steps, 1 call, tokens n/a

@@ -67,9 +67,9 @@ fn a_signal_ends_the_turn_with_a_result_for_every_call() {
     turn 1 "go"
     step 1
     answer "" calls=3
-    start #1 run_shell {"command":"echo first","working_directory":"."} [run] (risk: execute asks; approved by --yes)
+    start #1 run_shell {"command":"echo first","working_directory":".","separate_streams":false} [echo first] (risk: execute asks; approved by --yes)
     end #1 run_shell ok
-    start #2 run_shell {"command":"echo partial; echo x > begun; (setsid sleep 301 &) ; sleep 302","working_directory":"."} [run] (risk: execute asks; approved by --yes)
+    start #2 run_shell {"command":"echo partial; echo x > begun; (setsid sleep 301 &) ; sleep 302","working_directory":".","separate_streams":false} [echo partial, write inside, echo x, sleep 301, sleep 302] (risk: execute asks; approved by --yes)
     end #2 run_shell cancelled executed=true: cancelled after [TIME] s in `.`
     partial
 

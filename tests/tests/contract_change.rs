@@ -34,7 +34,7 @@ fn told(run: &Run) -> String {
 fn a_snapshot_is_the_same_each_time() {
     let world = World::new();
     let first = world.foehn(&["contract", "snapshot"]).expect_code(0);
-    insta::assert_snapshot!(told(&first), @"kept the contracts of 19 tools in [ROOT]/work/contract.json");
+    insta::assert_snapshot!(told(&first), @"kept the contracts of 24 tools in [ROOT]/work/contract.json");
     let text = kept(&world);
     let again = world.foehn(&["contract", "snapshot"]).expect_code(0);
     insta::assert_snapshot!(told(&again), @"[ROOT]/work/contract.json is up to date");
@@ -181,9 +181,9 @@ fn a_budget_tells_what_changed_since_the_snapshot() {
     let world = world(|snapshot| tool(snapshot)["description"] = json!("List things."));
     insta::assert_snapshot!(world.foehn(&["contract", "budget"]).expect_code(0).answer(), @"
                    CHARACTERS  TOKENS  SINCE THE SNAPSHOT
-    scan           1091        263     +120 +31
-      scan         1091        263     +120 +31
-    agent default  1091        263     +120 +31
+    scan           1066        258     +95 +26
+      scan         1066        258     +95 +26
+    agent default  1066        258     +95 +26
     ");
 }
 

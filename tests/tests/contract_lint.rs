@@ -8,7 +8,7 @@ use serde_json::Value;
 #[test]
 fn the_built_in_tools_have_no_finding() {
     let run = World::new().foehn(&["contract", "lint"]).expect_code(0);
-    assert_eq!((run.answer().as_str(), run.talk().as_str()), ("no finding in 19 tools\n", ""));
+    assert_eq!((run.answer().as_str(), run.talk().as_str()), ("no finding in 24 tools\n", ""));
     let len = World::with_plugins(&["len"]).foehn(&["contract", "lint", "--json"]).expect_code(0);
     assert_eq!(len.answer(), "");
 }
@@ -176,8 +176,8 @@ fn a_budget_is_per_tool_plugin_and_agent() {
     let world = World::new();
     insta::assert_snapshot!(world.foehn(&["contract", "budget"]).expect_code(0).answer(), @"
                       CHARACTERS  TOKENS  SINCE THE SNAPSHOT
-    dotnet            965         231
-      dotnet          965         231
+    dotnet            926         224
+      dotnet          926         224
     file-rw           5251        1205
       create_file     352         79
       delete_file     268         61
@@ -188,11 +188,11 @@ fn a_budget_is_per_tool_plugin_and_agent() {
       read_file       591         148
       search_files    1185        272
       write_file      414         88
-    scan              1091        263
-      scan            1091        263
-    shell             686         157
-      run_shell       686         157
-    agent default     7993        1856
+    scan              1066        258
+      scan            1066        258
+    shell             738         168
+      run_shell       738         168
+    agent default     7981        1855
     ");
     let rows = world.foehn(&["contract", "budget", "--json"]).expect_code(0).events();
     let agent = rows.last().expect("rows");
@@ -211,8 +211,8 @@ fn a_budget_that_is_exceeded_fails() {
     let run = world.foehn(&["contract", "budget"]).expect_code(1);
     insta::assert_snapshot!(run.talk(), @"
     there is no snapshot to compare with; `foehn contract snapshot` takes one
-    the tools of `default` take 1091 characters, the limit is 500 (contract.max_characters); shorten descriptions, or enable fewer tools
-    the tools of `default` take 263 tokens, the limit is 10 (contract.max_tokens); shorten descriptions, or enable fewer tools
+    the tools of `default` take 1066 characters, the limit is 500 (contract.max_characters); shorten descriptions, or enable fewer tools
+    the tools of `default` take 258 tokens, the limit is 10 (contract.max_tokens); shorten descriptions, or enable fewer tools
     ");
 }
 

@@ -17,7 +17,7 @@ fn whatever_a_habit_does_to_a_built_in_tool_is_got_over() {
     let world = World::new().file("a.txt", "a");
     let rows = world.foehn(&["contract", "trial", "--json"]).expect_code(0).events();
     let tools: BTreeSet<_> = rows.iter().filter_map(|row| row["tool"].as_str()).collect();
-    assert_eq!(tools.len(), 19, "{tools:?}");
+    assert_eq!(tools.len(), 24, "{tools:?}");
     let stopped: Vec<_> = rows.iter().filter(|row| row["lenient"]["outcome"] == "stopped").collect();
     assert!(stopped.is_empty(), "{stopped:#?}");
     assert_eq!(std::fs::read_dir(world.work()).expect("the workspace").count(), 1);

@@ -15,7 +15,7 @@ fn the_built_in_tools() {
     move_file       write        file-rw  Move or rename a file or folder.
     read_file       read-only    file-rw  Read a text file.
     run_shell       execute      shell    Run a command line.
-    scan            read-only    scan     List files and folders, sorted, one a line: the size in bytes or the kind, a tab, the path in the workspace.
+    scan            read-only    scan     List files and folders, sorted, one a line: size in bytes or kind, a tab, the path.
     search_files    read-only    file-rw  Search the content of text files.
     write_file      destructive  file-rw  Replace the whole content of an existing file.
     ");
@@ -43,8 +43,33 @@ fn a_plugin_tells_what_it_declares() {
 
     tool       run_shell (execute)
                Run a command line. Each call is a new shell without input or terminal: a cd or variable does not last. Answers with exit code and output (stdout and stderr).
-               may touch {"files":"write","network":"none","programs":true,"secrets":false,"ask_user":false,"complete":false}
-               arguments {"type":"object","additionalProperties":false,"properties":{"command":{"type":"string","description":"Command line for /bin/sh.","maxLength":131071},"working_directory":{"type":"string","description":"Folder to run in, of the workspace; the workspace itself if left out.","maxLength":4096,"default":"."},"timeout_seconds":{"type":["integer","null"],"minimum":1,"description":"Seconds until it is stopped; 120 if left out, at most 600.","maximum":86400}},"required":["command"]}
+               may touch {"files":"write","network":"opt_in","programs":true,"secrets":false,"ask_user":false,"complete":false}
+               arguments {"type":"object","additionalProperties":false,"properties":{"command":{"type":"string","description":"For /bin/sh.","maxLength":131071},"working_directory":{"type":"string","description":"Folder of the workspace to run in.","maxLength":4096,"default":"."},"timeout_seconds":{"type":["integer","null"],"minimum":1,"description":"Seconds until it is stopped; 120 if left out, at most 600.","maximum":86400},"separate_streams":{"type":"boolean","description":"Show stdout and stderr apart.","default":false}},"required":["command"]}
+
+    tool       start_process (execute)
+               Start a command that goes on after the call, such as a server. Ends with the session.
+               may touch {"files":"write","network":"opt_in","programs":true,"secrets":false,"ask_user":false,"complete":false}
+               arguments {"type":"object","additionalProperties":false,"properties":{"command":{"type":"string","description":"For /bin/sh.","maxLength":131071}},"required":["command"]}
+
+    tool       list_processes (execute)
+               List the processes of start_process, with how they go.
+               may touch {"files":"write","network":"opt_in","programs":true,"secrets":false,"ask_user":false,"complete":false}
+               arguments {"type":"object","additionalProperties":false}
+
+    tool       read_process_output (execute)
+               Read what a started process printed, and how it goes.
+               may touch {"files":"write","network":"opt_in","programs":true,"secrets":false,"ask_user":false,"complete":false}
+               arguments {"type":"object","additionalProperties":false,"properties":{"id":{"type":"integer","minimum":1,"description":"From start_process.","maximum":99999},"since":{"type":"integer","minimum":0,"description":"Characters to skip.","maximum":1000000000000,"default":0},"wait_seconds":{"type":"integer","minimum":0,"description":"Seconds to wait for more.","maximum":30,"default":0}},"required":["id"]}
+
+    tool       write_process_input (execute)
+               Write to the input of a started process.
+               may touch {"files":"write","network":"opt_in","programs":true,"secrets":false,"ask_user":false,"complete":false}
+               arguments {"type":"object","additionalProperties":false,"properties":{"id":{"type":"integer","minimum":1,"description":"From start_process.","maximum":99999},"text":{"type":"string","description":"What to type, with line ends.","maxLength":32768},"close":{"type":"boolean","description":"End the input after it.","default":false}},"required":["id","text"]}
+
+    tool       stop_process (execute)
+               End a started process and its children.
+               may touch {"files":"write","network":"opt_in","programs":true,"secrets":false,"ask_user":false,"complete":false}
+               arguments {"type":"object","additionalProperties":false,"properties":{"id":{"type":"integer","minimum":1,"description":"From start_process.","maximum":99999}},"required":["id"]}
     "#);
     let run = world.foehn(&["plugins", "inspect", "shel"]).expect_code(1);
     insta::assert_snapshot!(run.talk(), @"error: there is no plugin `shel` in [ROOT]/plugins; it holds: dotnet, file-rw, scan, shell");

@@ -131,7 +131,7 @@ fn a_flood_is_kept_in_its_ends_and_counted() {
     exit code 0 after [TIME] s in `.`
     first
 
-    [... 109970012 bytes left out ...]
+    [... 109970012 bytes left out; more of its beginning: `.foehn/output/shell-[ID].txt` ...]
 
     last
     ");
@@ -165,17 +165,17 @@ fn a_cut_never_goes_through_a_character() {
     insta::assert_snapshot!(cut(&format!("{}; {}", repeat("a", 999), repeat("é", 50))), @"
     exit code 0 after [TIME] s in `.`
 
-    [... 49 bytes left out ...]
+    [... 49 bytes left out; all of it: `.foehn/output/shell-[ID].txt` ...]
     ");
     insta::assert_snapshot!(cut(&repeat("🙂", 1203)), @"
     exit code 0 after [TIME] s in `.`
 
-    [... 812 bytes left out ...]
+    [... 812 bytes left out; all of it: `.foehn/output/shell-[ID].txt` ...]
     ");
     insta::assert_snapshot!(cut(&format!("({}) >&2", repeat("é", 1207))), @"
     exit code 0 after [TIME] s in `.`
 
-    [... 414 bytes left out ...]
+    [... 414 bytes left out; all of it: `.foehn/output/shell-[ID].txt` ...]
     ");
 }
 
@@ -195,4 +195,104 @@ fn a_command_writes_inside_only() {
     let envelope = world.call("run_shell", &json!({"command": command}));
     insta::assert_snapshot!(brief(&envelope), @r#"ok "exit code 2 after [TIME] s in `.`\n/bin/sh: 1: cannot create [ROOT]/out.txt: Permission denied\n""#);
     assert_eq!((world.read("inside.txt").is_some(), outside.exists()), (true, false));
+}
+
+/// What becomes of a command when nobody can be asked: it ran, was declined, or is forbidden.
+#[track_caller]
+fn check_rules(rules: &str, commands: &[&str], expected: &str) {
+    let world = world().user_config(&format!("[agents.default.tools.run_shell]\n{rules}\n"));
+    for command in commands {
+        let arguments = json!({"command": command}).to_string();
+        let envelope = world.foehn(&["tools", "call", "run_shell", &arguments]).envelope();
+        let verdict =
+            if envelope["ok"] == true { "ran" } else { envelope["error"]["code"].as_str().unwrap_or("") };
+        assert_eq!((*command, verdict), (*command, expected), "{envelope}");
+    }
+}
+
+#[test]
+fn every_part_of_a_command_must_be_allowed() {
+    let allow = r#"allow = ["git status", "echo", "ls"]"#;
+    check_rules(
+        allow,
+        &[
+            "git status && id",
+            "echo $(id)",
+            "echo `id`",
+            "echo ok > >(id)",
+            "ls\nid",
+            "ls & id",
+            "echo x > ~/.profile",
+            "git statusx",
+            "(ls; id)",
+            "ls \\\n; id",
+            "eval ls",
+            "echo x > out.txt",
+        ],
+        "declined",
+    );
+    check_rules(
+        allow,
+        &["ls", "ls -la && echo 'a && b'", "/bin/ls", "cd sub && ls", "(ls; echo x) | echo"],
+        "ran",
+    );
+}
+
+#[test]
+fn a_denied_command_is_denied_in_every_spelling() {
+    let rules = "allow = [\"*\"]\ndeny = [\"git push\"]";
+    check_rules(
+        rules,
+        &[
+            "git -C . push",
+            "GIT_DIR=x git push",
+            "env git push",
+            "cd . && git push",
+            "xargs git push",
+            "'git' push",
+            "/usr/bin/git push",
+            "GIT push",
+        ],
+        "forbidden",
+    );
+    // Not understood: asked, although everything is allowed.
+    check_rules(
+        rules,
+        &["git -c core.pager=id log", "git grep -Oid x", "find . -exec id \\;", "$x", "echo 'open"],
+        "declined",
+    );
+    check_rules("allow = [\"*\", \"unknown\"]", &["x=echo; $x hi"], "ran");
+    check_rules("read_only_unasked = true", &["ls sub | wc -l", "cd sub && ls"], "ran");
+    check_rules("read_only_unasked = true", &["ls; touch x", "cat /etc/passwd", "ls > x"], "declined");
+}
+
+#[test]
+fn a_started_process_outlives_its_call_and_no_host() {
+    let call = |tool: &str, arguments: Value| {
+        format!("[[turn]]\ncalls = [{{ name = \"{tool}\", arguments = '{arguments}' }}]\n")
+    };
+    let script = [
+        call("start_process", json!({"command": "echo up; while read x; do echo got:$x; done"})),
+        call("run_shell", json!({"command": "echo between"})),
+        call("write_process_input", json!({"id": 1, "text": "hello\n"})),
+        call("read_process_output", json!({"id": 1, "since": 3})),
+        call("start_process", json!({"command": "(setsid sleep 607 &); exec sleep 608"})),
+        call("stop_process", json!({"id": 1})),
+        call("list_processes", json!({})),
+        "[[turn]]\ntext = \"done\"\n".to_owned(),
+    ];
+    // Workers that have nothing to do end at once, but for this one.
+    let world = world().user_config("[plugins]\nidle_seconds = 0\n").script(&script.concat());
+    let run = world.foehn(&["run", "--json", "--yes", "go"]).expect_code(0);
+    let shown: Vec<String> = run.envelopes().iter().map(brief).collect();
+    insta::assert_snapshot!(shown.join("\n"), @r#"
+    unknown_tool executed=false retryable=true: There is no tool `start_process`; nothing was run. The tools are: `run_shell`.
+    ok "exit code 0 after [TIME] s in `.`\nbetween\n"
+    unknown_tool executed=false retryable=true: There is no tool `write_process_input`; nothing was run. The tools are: `run_shell`.
+    unknown_tool executed=false retryable=true: There is no tool `read_process_output`; nothing was run. The tools are: `run_shell`.
+    unknown_tool executed=false retryable=false: There is no tool `start_process`; nothing was run. The tools are: `run_shell`. This was invalid call 2 in a row: do not call it again, say what you need and ask the user.
+    unknown_tool executed=false retryable=true: There is no tool `stop_process`; nothing was run. The tools are: `run_shell`.
+    unknown_tool executed=false retryable=true: There is no tool `list_processes`; nothing was run. The tools are: `run_shell`.
+    "#);
+    assert_eq!(world.left_running(), [""; 0]);
 }

@@ -116,6 +116,18 @@ fn refuse(keys: &[&str], value: &Value, own: &Settings, user_layer: Option<&Laye
             loosens.then_some("a project may not accept more from a model than you do")
         }
         ["agents", _, "tools", _, "allow"] => Some("only you give permissions"),
+        ["agents", _, "tools", _, "network"] if text(value) != Some("off") => {
+            Some("only you switch the network on")
+        }
+        ["agents", _, "tools", _, "program" | "launcher" | "confinement", ..] => {
+            Some("only you decide what programs are and who confines them")
+        }
+        ["agents", _, "tools", _, "env" | "env_pass", ..] => {
+            Some("only you decide what programs see of your environment")
+        }
+        ["agents", _, "tools", _, "allowed_options" | "allowed_properties", ..] => {
+            Some("a project may not allow more to a model than you do")
+        }
         ["agents", name, "tools", tool, "deny"] => {
             let denied = &own_agent(name)?.tools.get(*tool)?.deny;
             let weakens = denied.iter().any(|operation| !items(value).any(|item| item == operation));

@@ -15,7 +15,7 @@ use crate::scan::FileKey;
 const FILE: &str = "manifests.json";
 
 /// Who wrote it. Another host may understand a manifest differently.
-const WRITER: &str = concat!("foehn ", env!("CARGO_PKG_VERSION"), " cache 3");
+const WRITER: &str = concat!("foehn ", env!("CARGO_PKG_VERSION"), " cache 4");
 
 #[derive(Debug)]
 pub(crate) struct Cache {

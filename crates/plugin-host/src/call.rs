@@ -83,7 +83,8 @@ async fn in_worker(plugin: &Plugin, call: &Call<'_>, services: &mut Services<'_>
         Err(error) => return not_started(plugin, &error),
     };
     match converse(&mut lease.worker, plugin, call, services).await {
-        Ok((reply, stop)) => {
+        Ok((mut reply, stop)) => {
+            reply.notes.extend(unenforced(&lease.worker, call));
             lease.done();
             Ended::Replied { reply, stop }
         }
@@ -107,6 +108,14 @@ async fn in_worker(plugin: &Plugin, call: &Call<'_>, services: &mut Services<'_>
             Ended::Unavailable(text)
         }
     }
+}
+
+/// What its reader should know about a call that ran programs where the kernel does not hold them fully.
+fn unenforced(worker: &Worker, call: &Call<'_>) -> Option<String> {
+    let Grant { programs, unconfined, .. } = call.grant;
+    let lacking = &worker.confinement.as_ref()?.lacking;
+    let is_news = call.may_change && programs && !unconfined && !lacking.is_empty();
+    is_news.then(|| format!("not fully confined on this system: {}", lacking.join("; ")))
 }
 
 pub(crate) fn not_started(plugin: &Plugin, error: &StartError) -> Ended {

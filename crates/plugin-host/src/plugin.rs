@@ -1,12 +1,14 @@
 //! One plugin that may run: its identity, its workers, and how often it has crashed.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use foehn_plugin_sdk::abi::PluginBox;
-use foehn_plugin_sdk::wire::{Manifest, OpenConfig};
+use foehn_plugin_sdk::wire::{Manifest, OpenConfig, ToolSpec};
+use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
@@ -20,6 +22,9 @@ use crate::profile::Grant;
 use crate::settings::{Isolation, PluginSettings, Settings};
 use crate::state::StateStore;
 use crate::stats::Counters;
+
+/// Longer than any host runs.
+const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 /// So many crashes within the time disable a plugin until its file changes or the host starts anew.
 const MAX_CRASHES: usize = 3;
@@ -74,6 +79,8 @@ pub(crate) struct Plugin {
     pub shared: Arc<Shared>,
     /// For `open`, as JSON: the sections of this plugin's tools and no others.
     config: Vec<u8>,
+    /// Variables of the host's environment that the operator passes on to the programs of its tools.
+    passed: Vec<OsString>,
     image: OnceCell<Image>,
     in_process: OnceCell<Arc<PluginBox>>,
     pools: Mutex<BTreeMap<Grant, Arc<Pool>>>,
@@ -100,13 +107,14 @@ impl Plugin {
             tools: manifest
                 .tools
                 .iter()
-                .filter_map(|tool| {
-                    // A renamed tool keeps the section under its old name.
-                    let mut names = std::iter::once(&tool.name).chain(&tool.aliases);
-                    Some((tool.name.clone(), names.find_map(|name| sections.get(name))?.clone()))
-                })
+                .filter_map(|tool| Some((tool.name.clone(), section_of(tool, sections)?.clone())))
                 .collect(),
         };
+        let passed = config.tools.values().flat_map(|section| {
+            let names = section["env_pass"].as_array().map(Vec::as_slice).unwrap_or_default();
+            names.iter().filter_map(Value::as_str).map(OsString::from)
+        });
+        let passed = passed.collect();
         Self {
             name: name.to_owned(),
             path: path.to_path_buf(),
@@ -115,6 +123,7 @@ impl Plugin {
             settings: shared.settings.of(name),
             // A map of strings to JSON values always has a JSON form.
             config: serde_json::to_vec(&config).unwrap_or_default(),
+            passed,
             image: OnceCell::new_with(image),
             in_process: OnceCell::new(),
             pools: Mutex::default(),
@@ -122,6 +131,26 @@ impl Plugin {
             manifest,
             shared,
         }
+    }
+
+    /// The operator's section for one of its tools.
+    pub(crate) fn section(&self, tool: &ToolSpec) -> Option<&Value> {
+        section_of(tool, &self.shared.settings.tools)
+    }
+
+    /// The most that one of its tools may do.
+    pub(crate) fn greatest_grant(&self) -> Grant {
+        let sandbox = &self.shared.settings.sandbox;
+        let grants = self.manifest.tools.iter().map(|tool| Grant::execute(tool, sandbox, self.section(tool)));
+        grants.max_by_key(|grant| (grant.programs, grant.files, grant.risk)).unwrap_or(Grant::NOTHING)
+    }
+
+    /// What its lasting tools may do together.
+    pub(crate) fn lasting_grant(&self) -> Grant {
+        let sandbox = &self.shared.settings.sandbox;
+        let lasting = self.manifest.tools.iter().filter(|tool| tool.lasting);
+        let grants = lasting.map(|tool| Grant::execute(tool, sandbox, self.section(tool)));
+        grants.reduce(Grant::with).unwrap_or(Grant::NOTHING)
     }
 
     /// Whether it can still be started when its file is gone or changed.
@@ -132,6 +161,8 @@ impl Plugin {
     pub(crate) fn pool(&self, grant: Grant) -> Arc<Pool> {
         let PluginSettings { max_parallel, idle, .. } = self.settings;
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        // One worker that stays: what the calls have to meet in.
+        let (max_parallel, idle) = if grant.lasting { (1, FOR_EVER) } else { (max_parallel, idle) };
         let pool = pools.entry(grant).or_insert_with(|| Pool::new(max_parallel, idle, grant.programs));
         Arc::clone(pool)
     }
@@ -150,8 +181,16 @@ impl Plugin {
     /// Starts a worker under this grant, with its plugin open.
     pub(crate) async fn start(&self, grant: Grant, scratch: Option<&Path>) -> Result<Worker, StartError> {
         let image = self.image().await?;
-        let hello =
-            spawn(&self.shared, self.log, &self.path, image, grant, scratch, Some(&self.config)).await?;
+        let hello = spawn(
+            &self.shared,
+            self.log,
+            &self.path,
+            image,
+            grant,
+            scratch,
+            Some((&self.config, &self.passed)),
+        )
+        .await?;
         match load::parse_manifest(&hello.manifest_text) {
             Ok(manifest) if manifest == *self.manifest => Ok(hello.worker),
             Ok(_) => Err(StartError::ManifestChanged),
@@ -233,6 +272,11 @@ impl std::fmt::Debug for Plugin {
     }
 }
 
+/// A renamed tool keeps the section under its old name.
+fn section_of<'a>(tool: &ToolSpec, sections: &'a BTreeMap<String, Value>) -> Option<&'a Value> {
+    std::iter::once(&tool.name).chain(&tool.aliases).find_map(|name| sections.get(name))
+}
+
 /// Starts a worker of an image. With a configuration its plugin is open afterwards.
 pub(crate) async fn spawn(
     shared: &Shared,
@@ -241,9 +285,10 @@ pub(crate) async fn spawn(
     image: &Image,
     grant: Grant,
     scratch: Option<&Path>,
-    config: Option<&[u8]>,
+    opening: Option<(&[u8], &[OsString])>,
 ) -> Result<Hello, StartError> {
     let settings = &shared.settings;
+    let (config, passed) = opening.unzip();
     let reads = config.is_some() && settings.workspace.is_dir();
     let plan = Plan {
         file,
@@ -254,6 +299,7 @@ pub(crate) async fn spawn(
         require_sandbox: settings.sandbox.require,
         folder: if reads { &settings.workspace } else { Path::new("/") },
         scratch,
+        passed: passed.filter(|_| grant.programs).unwrap_or_default(),
         config,
         limit: settings.timeouts.start,
     };

@@ -1,6 +1,7 @@
 //! The host's end of one worker: start it, talk to it, end it, and say how it ended.
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -47,6 +48,8 @@ pub(crate) struct Plan<'a> {
     pub require_sandbox: bool,
     pub folder: &'a Path,
     pub scratch: Option<&'a Path>,
+    /// Variables of the host's environment that it gets beside the harmless ones.
+    pub passed: &'a [OsString],
     /// The plugin's configuration; `None` to ask for its manifest only.
     pub config: Option<&'a [u8]>,
     pub limit: Duration,
@@ -162,6 +165,7 @@ impl Worker {
             .current_dir(plan.folder)
             .env_clear()
             .envs(clean_environment())
+            .envs(plan.passed.iter().filter_map(|name| Some((name, std::env::var_os(name)?))))
             // A backtrace of an allocation that failed needs the memory that is missing.
             .env("RUST_BACKTRACE", "0")
             .stdin(Stdio::from(OwnedFd::from(theirs)))

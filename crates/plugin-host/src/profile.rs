@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use foehn_plugin_sdk::wire::{Capabilities, FileAccess, Network, Risk, ToolSpec};
 use foehn_sandbox::{Limits, Profile};
+use serde_json::Value;
 
 use crate::settings::SandboxSettings;
 
@@ -14,30 +15,63 @@ pub(crate) struct Grant {
     pub files: FileAccess,
     pub programs: bool,
     pub network: bool,
+    /// The operator leaves the confinement of what it starts to a launcher.
+    pub unconfined: bool,
+    /// There is one worker for all of these, and it stays.
+    pub lasting: bool,
     /// The risk whose limits these are, for the plugin to know.
     pub risk: Risk,
 }
 
 impl Grant {
     /// Nothing: enough to say what the plugin is and to read its configuration.
-    pub(crate) const NOTHING: Self =
-        Self { files: FileAccess::None, programs: false, network: false, risk: Risk::ReadOnly };
+    pub(crate) const NOTHING: Self = Self {
+        files: FileAccess::None,
+        programs: false,
+        network: false,
+        unconfined: false,
+        lasting: false,
+        risk: Risk::ReadOnly,
+    };
 
-    /// For running the tool.
-    pub(crate) fn execute(tool: &ToolSpec, sandbox: &SandboxSettings, configured: bool) -> Self {
+    /// For running the tool with its section of the configuration.
+    pub(crate) fn execute(tool: &ToolSpec, sandbox: &SandboxSettings, section: Option<&Value>) -> Self {
         let risk = tool.risk.effective();
         let Capabilities { files, network, programs, .. } = tool.capabilities;
         let ceiling = if risk >= Risk::Write { FileAccess::Write } else { FileAccess::Read };
+        let programs = programs && risk >= Risk::Execute;
+        // Whatever else stands there one day, such as a list of hosts, is less than `on`.
+        let switched_on = word(section, "network").map(|word| word == Some("on"));
         Self {
             files: known(files).min(ceiling),
-            programs: programs && risk >= Risk::Execute,
+            programs,
             network: sandbox.network
                 && match network {
-                    Network::Any => true,
-                    Network::Configured => configured,
+                    Network::Any => switched_on.unwrap_or(true),
+                    Network::Configured => section.is_some() && switched_on.unwrap_or(true),
+                    Network::OptIn => switched_on.unwrap_or(false),
                     Network::None | Network::Unknown => false,
                 },
+            unconfined: programs
+                && word(section, "confinement") == Some(Some("launcher"))
+                && section.is_some_and(|section| {
+                    section["launcher"].as_array().is_some_and(|words| !words.is_empty())
+                }),
+            lasting: tool.lasting,
             risk,
+        }
+    }
+
+    /// What both may do. Lasting tools share a worker, so each runs under what all of them need.
+    #[must_use]
+    pub(crate) fn with(self, other: Self) -> Self {
+        Self {
+            files: self.files.max(other.files),
+            programs: self.programs || other.programs,
+            network: self.network || other.network,
+            unconfined: self.unconfined || other.unconfined,
+            lasting: self.lasting || other.lasting,
+            risk: self.risk.max(other.risk),
         }
     }
 
@@ -55,9 +89,11 @@ impl Grant {
         let mut profile = Profile {
             execute_programs: self.programs,
             network: self.network,
+            unconfined: self.unconfined,
             limits: Limits {
                 // Programs with a runtime of their own reserve far more than they use.
                 address_space: sandbox.limits.address_space.filter(|_| !self.programs),
+                own_processes: sandbox.limits.own_processes.filter(|_| self.programs),
                 ..sandbox.limits
             },
             ..Profile::default()
@@ -80,6 +116,11 @@ impl Grant {
         }
         profile
     }
+}
+
+/// A word of a section: `None` when the key is not there, `Some(None)` when something else is.
+fn word<'a>(section: Option<&'a Value>, key: &str) -> Option<Option<&'a str>> {
+    section?.get(key).filter(|value| !value.is_null()).map(Value::as_str)
 }
 
 /// Access in the words of a newer SDK grants nothing.
@@ -173,9 +214,14 @@ fn below(folder: Option<&Path>, names: &'static [&'static str]) -> impl Iterator
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
+    #[track_caller]
     fn check(risk: Risk, capabilities: Capabilities, configured: bool, expected: (FileAccess, bool, bool)) {
+        let section = json!({});
+        let configured = configured.then_some(&section);
         let tool = ToolSpec { risk, capabilities, ..ToolSpec::default() };
         let sandbox = SandboxSettings::default();
         let Grant { files, programs, network, .. } = Grant::execute(&tool, &sandbox, configured);
@@ -203,6 +249,27 @@ mod tests {
         let unknown =
             Capabilities { files: FileAccess::Unknown, network: Network::Unknown, ..Capabilities::NONE };
         check(Risk::Destructive, unknown, true, (None, false, false));
+    }
+
+    #[test]
+    fn the_operator_switches_the_network_and_the_confinement() {
+        let check = |network, section: Value, expected: (bool, bool)| {
+            let capabilities = Capabilities { network, ..Capabilities::NONE.write_files().programs() };
+            let tool = ToolSpec { risk: Risk::Execute, capabilities, ..ToolSpec::default() };
+            let grant = Grant::execute(&tool, &SandboxSettings::default(), Some(&section));
+            assert_eq!((grant.network, grant.unconfined), expected, "{network:?} {section}");
+        };
+        use Network::{Any, Configured, None, OptIn};
+        for (network, untold) in [(Any, true), (Configured, true), (OptIn, false), (None, false)] {
+            check(network, json!({}), (untold, false));
+            check(network, json!({"network": null}), (untold, false));
+            check(network, json!({"network": "off"}), (false, false));
+            check(network, json!({"network": ["crates.io"]}), (false, false));
+            check(network, json!({"network": "on"}), (network != None, false));
+        }
+        check(None, json!({"confinement": "launcher", "launcher": ["bwrap"]}), (false, true));
+        check(None, json!({"confinement": "launcher", "launcher": []}), (false, false));
+        check(None, json!({"confinement": "kernel", "launcher": ["nice"]}), (false, false));
     }
 
     #[test]

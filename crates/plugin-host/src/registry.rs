@@ -63,12 +63,17 @@ impl Registry {
                 continue;
             };
             let settings = &plugin.shared.settings;
-            let configured = settings.tools.contains_key(&wire.name);
+            // A renamed tool keeps the section under its old name.
+            let section = plugin.section(wire);
             let spec = Arc::new(ToolSpec { aliases: aliases.clone(), ..tool_spec(&plugin.name, wire) });
             let tool = Arc::new(Tool {
                 spec: Arc::clone(&spec),
                 plugin: Arc::clone(plugin),
-                execute: Grant::execute(wire, &settings.sandbox, configured),
+                execute: if wire.lasting {
+                    plugin.lasting_grant()
+                } else {
+                    Grant::execute(wire, &settings.sandbox, section)
+                },
                 classify: Grant::classify(wire),
             });
             for name in aliases.into_iter().chain([wire.name.clone()]) {

@@ -97,6 +97,7 @@ pub(crate) fn tool_spec(plugin: &str, from: &wire::ToolSpec) -> protocol::ToolSp
             network: match from.capabilities.network {
                 wire::Network::None => protocol::NetworkAccess::None,
                 wire::Network::Configured => protocol::NetworkAccess::Configured,
+                wire::Network::OptIn => protocol::NetworkAccess::OptIn,
                 wire::Network::Any | wire::Network::Unknown => protocol::NetworkAccess::Any,
             },
             programs: from.capabilities.programs,

@@ -14,7 +14,6 @@ use crate::call::{self, Call, Ended};
 use crate::discover::{Discovered, Refusal, discover, is_trusted};
 use crate::plugin::{Listed, Plugin, Shared};
 use crate::process::StartError;
-use crate::profile::Grant;
 use crate::registry::{Registry, Slot, first_of_name, unreadable_folder, unused_sections};
 use crate::scan::{FileKey, Found, scan};
 use crate::settings::{Isolation, Settings};
@@ -142,7 +141,7 @@ impl PluginSet {
             plugin.in_process().await.map_err(says)?;
             return Ok(Checked { confinement: None });
         }
-        let mut worker = plugin.start(Grant::NOTHING, None).await.map_err(says)?;
+        let mut worker = plugin.start(plugin.greatest_grant(), None).await.map_err(says)?;
         let confinement = worker.confinement.take();
         worker.retire().await;
         Ok(Checked { confinement })

@@ -46,7 +46,18 @@ pub(crate) fn kill_all(root: u32, may_have_children: bool) {
         let _ = kill_process_group(pid, Signal::KILL);
     }
     kill(root);
-    below.into_iter().for_each(kill);
+    kill_each(&below);
+}
+
+/// Group by group first: that is one step, in which no member can start another. Programs that start others without end
+/// would be ahead of any list.
+fn kill_each(found: &[Process]) {
+    let own = rustix::process::getpgrp();
+    let groups: BTreeSet<u32> = found.iter().map(|process| process.group).collect();
+    for group in groups.into_iter().filter_map(pid).filter(|group| *group != own) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    found.iter().for_each(|process| kill(process.id));
 }
 
 /// Kills everything below this process and waits until it is gone. For a worker that ends.
@@ -57,7 +68,7 @@ pub(crate) fn kill_own_descendants() {
         if descendants.is_empty() {
             return;
         }
-        descendants.into_iter().for_each(kill);
+        kill_each(&descendants);
         std::thread::park_timeout(PAUSE);
     }
 }
@@ -80,11 +91,9 @@ pub(crate) fn sweep_orphans() {
         if orphans.is_empty() {
             return;
         }
+        kill_each(&orphans);
         for orphan in orphans {
-            for process in below(orphan.id) {
-                kill(process);
-            }
-            kill(orphan.id);
+            kill_each(&below(orphan.id));
             let _ = waitpid(pid(orphan.id), WaitOptions::NOHANG);
         }
         std::thread::park_timeout(PAUSE);
@@ -92,7 +101,7 @@ pub(crate) fn sweep_orphans() {
 }
 
 /// Everything that descends from a process and still runs.
-fn below(root: u32) -> Vec<u32> {
+fn below(root: u32) -> Vec<Process> {
     let all = processes();
     let mut found = BTreeSet::from([root]);
     // A child may be listed before its parent: go on until nothing is added.
@@ -107,15 +116,15 @@ fn below(root: u32) -> Vec<u32> {
             break;
         }
     }
-    all.iter()
+    all.into_iter()
         .filter(|process| process.id != root && !process.dead && found.contains(&process.id))
-        .map(|process| process.id)
         .collect()
 }
 
 struct Process {
     id: u32,
     parent: u32,
+    group: u32,
     session: u32,
     /// Ended and not yet reaped.
     dead: bool,
@@ -137,9 +146,9 @@ fn parse_stat(id: u32, stat: &str) -> Option<Process> {
     let mut fields = rest.split_ascii_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
-    let _group = fields.next()?;
+    let group = fields.next()?.parse().ok()?;
     let session = fields.next()?.parse().ok()?;
-    Some(Process { id, parent, session, dead: matches!(state, "Z" | "X") })
+    Some(Process { id, parent, group, session, dead: matches!(state, "Z" | "X") })
 }
 
 fn seccomp_filters(process: &str) -> u32 {

@@ -4,6 +4,10 @@
 //! into a refusal. Without a list the tool's own default decides, else the risk of each operation: read-only runs, all
 //! else asks.
 //!
+//! An entry of a list names an operation by its first words: `git` names `git push` too, `git push` does not name
+//! `git pull`, and `gi` names neither. How the first word is written in capitals does not matter, for a rule about a
+//! program should hold where file names do not tell them apart; every further word counts as it is.
+//!
 //! Pure: this crate asks nobody, remembers nothing and knows no grant; who was asked and what was granted is the
 //! engine's business. It never looks at an argument, only at what the plugin worked out from all of them.
 
@@ -11,8 +15,12 @@ use std::collections::BTreeMap;
 
 use foehn_protocol::{Classification, Operation, Outcome, Risk, ToolSpec, Verdict};
 
-/// Stands for every operation in an `allow` or `deny` list.
+/// Stands for every operation in an `allow` or `deny` list; in an `allow` list not for [`NOT_UNDERSTOOD`].
 pub const EVERYTHING: &str = "*";
+
+/// The operation of a plugin that could not tell what a call would do. It runs unasked only where it is named itself:
+/// who permits everything means everything that can be seen.
+pub const NOT_UNDERSTOOD: &str = "unknown";
 
 /// What the operator set for one tool of one agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,18 +103,23 @@ pub fn operations(spec: &ToolSpec, classification: &Classification) -> Vec<Opera
 fn of_one(rules: &Rules, spec: &ToolSpec, operation: &Operation) -> Verdict {
     let tool = &spec.name;
     let name = &operation.name;
-    if names(&rules.deny, name) {
+    if rules.deny.iter().any(|entry| entry == EVERYTHING || covers(entry, name)) {
         return verdict(Outcome::Deny, format!("deny = {} of tool `{tool}`", list(&rules.deny)));
     }
     if let Some(allow) = &rules.allow {
         let rule = format!("allow = {} of tool `{tool}`", list(allow));
-        return if names(allow, name) {
+        let everything = |entry: &str| entry == EVERYTHING && name != NOT_UNDERSTOOD;
+        return if allow.iter().any(|entry| everything(entry) || covers(entry, name)) {
             verdict(Outcome::Allow, rule)
         } else {
             verdict(Outcome::Ask, format!("{rule} does not name \"{name}\""))
         };
     }
     if let Some(default) = rules.default {
+        if default == Outcome::Allow && name == NOT_UNDERSTOOD {
+            let rule = format!("default = \"allow\" of tool `{tool}` does not cover \"{NOT_UNDERSTOOD}\"");
+            return verdict(Outcome::Ask, rule);
+        }
         let word = match default {
             Outcome::Allow => "allow",
             Outcome::Ask => "ask",
@@ -133,8 +146,13 @@ fn severity(outcome: &Outcome) -> u8 {
     }
 }
 
-fn names(list: &[String], operation: &str) -> bool {
-    list.iter().any(|entry| entry == EVERYTHING || entry == operation)
+/// Whether the words of an entry are the first words of an operation.
+fn covers(entry: &str, operation: &str) -> bool {
+    let mut words = operation.split_whitespace();
+    let mut entry = entry.split_whitespace();
+    let Some(first) = entry.next() else { return false };
+    let same = |word: &str| word == first || word.to_lowercase() == first.to_lowercase();
+    words.next().is_some_and(same) && entry.all(|word| words.next() == Some(word))
 }
 
 fn list(entries: &[String]) -> String {
@@ -257,6 +275,60 @@ mod tests {
             &[],
             "Ask | x | allow = [] of tool `x` does not name \"x\"",
         );
+    }
+
+    #[test]
+    fn an_entry_names_an_operation_by_its_first_words() {
+        let rows = [
+            ("git", "git", true),
+            ("git", "git push origin", true),
+            ("git push", "git push origin", true),
+            ("  git   push ", "git push", true),
+            ("Git push", "gIT push", true),
+            ("git push", "git", false),
+            ("git push", "git pushx", false),
+            ("git Push", "git push", false),
+            ("gi", "git", false),
+            ("git status", "git statusx", false),
+            ("push", "git push", false),
+            ("", "git", false),
+            (" ", " ", false),
+            ("*x", "*", false),
+        ];
+        let found = rows.map(|(entry, operation, _)| (entry, operation, covers(entry, operation)));
+        assert_eq!(found, rows);
+    }
+
+    #[test]
+    fn what_was_not_understood_runs_only_by_its_name() {
+        let check = |allow: Option<&[&str]>, default: Option<Outcome>, deny: &[&str], expected: &str| {
+            let rules = Rules { allow: allow.map(names), deny: names(deny), default };
+            check(
+                &rules,
+                &spec(Risk::Execute, &[]),
+                &[("ls", Risk::ReadOnly), ("unknown", Risk::Destructive)],
+                expected,
+            );
+        };
+        check(
+            Some(&["*"]),
+            None,
+            &[],
+            "Ask | unknown | allow = [\"*\"] of tool `x` does not name \"unknown\"",
+        );
+        check(
+            Some(&["*", "unknown"]),
+            None,
+            &[],
+            "Allow | ls,unknown | allow = [\"*\", \"unknown\"] of tool `x`",
+        );
+        check(
+            None,
+            Some(Outcome::Allow),
+            &[],
+            "Ask | unknown | default = \"allow\" of tool `x` does not cover \"unknown\"",
+        );
+        check(Some(&["*"]), None, &["*"], "Deny | ls,unknown | deny = [\"*\"] of tool `x`");
     }
 
     #[test]

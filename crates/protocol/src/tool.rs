@@ -105,6 +105,9 @@ pub enum NetworkAccess {
     None,
     /// Only what the operator configures.
     Configured,
+    /// Everything, once the operator switches it on.
+    OptIn,
+    /// Everything, unless the operator switches it off.
     Any,
 }
 

@@ -46,6 +46,9 @@ const NEVER: &[i64] = &[
     libc::SYS_setdomainname,
 ];
 
+/// A user namespace hands out every privilege inside itself, and with it parts of the kernel that only root should meet.
+const NAMESPACE: u64 = libc::CLONE_NEWUSER as u64;
+
 /// Asynchronous IO by shared memory opens files and sockets without a system call that a filter sees.
 const UNFILTERABLE: &[i64] =
     &[libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
@@ -70,7 +73,7 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 pub(crate) fn apply(profile: &Profile) -> Result<(), SandboxError> {
     // Two filters because a filter has one answer; the kernel takes the strictest of both.
     install(refused(profile)?, libc::EPERM)?;
-    install(absent(profile)?, libc::ENOSYS)
+    install(absent(), libc::ENOSYS)
 }
 
 fn refused(profile: &Profile) -> Result<Rules, SandboxError> {
@@ -95,22 +98,26 @@ fn refused(profile: &Profile) -> Result<Rules, SandboxError> {
             .collect::<Result<Vec<_>, _>>()?;
         rules.insert(libc::SYS_socket, vec![SeccompRule::new(outside)?]);
     }
+    let namespace = || -> Result<SeccompRule, SandboxError> {
+        Ok(SeccompRule::new(vec![condition(0, SeccompCmpOp::MaskedEq(NAMESPACE), NAMESPACE)?])?)
+    };
+    rules.insert(libc::SYS_unshare, vec![namespace()?]);
+    let mut clones = vec![namespace()?];
     if !profile.execute_programs {
         // A thread is a clone too; what does not share the thread group is a new process.
         let thread = libc::CLONE_THREAD as u64;
         let process = condition(0, SeccompCmpOp::MaskedEq(thread), 0)?;
-        rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![process])?]);
+        clones.push(SeccompRule::new(vec![process])?);
     }
+    rules.insert(libc::SYS_clone, clones);
     Ok(rules)
 }
 
-fn absent(profile: &Profile) -> Result<Rules, SandboxError> {
+fn absent() -> Rules {
     let mut rules: Rules = UNFILTERABLE.iter().map(|call| (*call, Vec::new())).collect();
-    if !profile.execute_programs {
-        // Its flags lie in memory, where a filter cannot look; the C library then uses `clone`.
-        rules.insert(libc::SYS_clone3, Vec::new());
-    }
-    Ok(rules)
+    // Its flags lie in memory, where a filter cannot look; the C library then uses `clone`.
+    rules.insert(libc::SYS_clone3, Vec::new());
+    rules
 }
 
 fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, SandboxError> {

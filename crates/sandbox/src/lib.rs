@@ -21,11 +21,13 @@ mod calls;
 mod files;
 mod limits;
 #[cfg(target_os = "linux")]
+mod network;
+#[cfg(target_os = "linux")]
 mod paths;
 #[cfg(target_os = "linux")]
 mod privileges;
 
-pub use confine::{Confinement, Enforcement, SandboxError, confine};
+pub use confine::{Confinement, Enforcement, NetworkNamespace, SandboxError, confine};
 pub use environment::clean_environment;
 pub use harden::harden_host;
 pub use profile::{Limits, Profile};

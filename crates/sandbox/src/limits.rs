@@ -2,14 +2,16 @@
 
 use rlimit::Resource;
 
-use crate::SandboxError;
 use crate::profile::Limits;
+use crate::{NetworkNamespace, SandboxError};
 
-pub(crate) fn apply(limits: &Limits) -> Result<(), SandboxError> {
+pub(crate) fn apply(limits: &Limits, network: &NetworkNamespace) -> Result<(), SandboxError> {
+    let own = limits.own_processes.filter(|_| *network == NetworkNamespace::EmptyAsUser);
+    let processes = [limits.processes, own].into_iter().flatten().min();
     // A crashing plugin must not leave its memory, and the user's data in it, in the workspace.
     set(Resource::CORE, "core file size", Some(0))?;
     set(Resource::AS, "address space", limits.address_space)?;
-    set(Resource::NPROC, "number of processes", limits.processes)?;
+    set(Resource::NPROC, "number of processes", processes)?;
     set(Resource::FSIZE, "file size", limits.file_size)?;
     set(Resource::NOFILE, "number of open files", limits.open_files)?;
     set(Resource::CPU, "processor time", limits.cpu_seconds)

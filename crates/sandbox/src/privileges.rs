@@ -20,9 +20,11 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETUID)
     .union(CapabilitySet::NET_BIND_SERVICE);
 
-pub(crate) fn apply() -> Result<(), SandboxError> {
+/// `as_root`: what root keeps is kept. Who is root only within a namespace of its own is an ordinary user, and keeps nothing.
+pub(crate) fn apply(as_root: bool) -> Result<(), SandboxError> {
+    let kept = if as_root { KEPT } else { CapabilitySet::empty() };
     let mut sets = capabilities(None).map_err(failed)?;
-    let given_up = sets.permitted - KEPT;
+    let given_up = sets.permitted - kept;
     if given_up.is_empty() {
         return Ok(());
     }
@@ -32,9 +34,9 @@ pub(crate) fn apply() -> Result<(), SandboxError> {
         }
         clear_ambient_capability_set().map_err(failed)?;
     }
-    sets.permitted &= KEPT;
-    sets.effective &= KEPT;
-    sets.inheritable &= KEPT;
+    sets.permitted &= kept;
+    sets.effective &= kept;
+    sets.inheritable &= kept;
     set_capabilities(None, sets).map_err(failed)
 }
 

@@ -18,8 +18,10 @@ pub struct Profile {
     pub write: Vec<PathBuf>,
     /// Whether other programs can be started, under the same rules. Without it no child process can exist at all.
     pub execute_programs: bool,
-    /// Whether sockets can be made.
+    /// Whether sockets can be made. Programs without it also get an empty network of their own, where the system allows that.
     pub network: bool,
+    /// Nothing of all this but the limits: somebody else confines what is started.
+    pub unconfined: bool,
     pub limits: Limits,
 }
 
@@ -32,6 +34,9 @@ pub struct Limits {
     /// Processes and threads. The kernel counts all of the user's, not only ours, so a low number can fail for reasons
     /// outside.
     pub processes: Option<u64>,
+    /// The same where the kernel counts only ours, see [`NetworkNamespace::EmptyAsUser`](crate::NetworkNamespace::EmptyAsUser).
+    /// The lower of both counts there.
+    pub own_processes: Option<u64>,
     /// Bytes of the largest file that can be written.
     pub file_size: Option<u64>,
     pub open_files: Option<u64>,

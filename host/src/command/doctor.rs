@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use foehn_plugin_host::{Listed, PluginSet, PluginState};
 use foehn_ports::Toolbox as _;
-use foehn_sandbox::Confinement;
+use foehn_sandbox::{Confinement, NetworkNamespace};
 use foehn_terminal::ExitCode;
 use serde_json::{Value, json};
 
@@ -170,7 +170,19 @@ async fn check_plugins(setup: &Setup, plugins: &PluginSet) -> Vec<Finding> {
 fn started(listed: &Listed, confinement: Option<&Confinement>) -> Finding {
     let tools = listed.manifest.as_ref().map_or(0, |manifest| manifest.tools.len());
     let (verdict, how) = match confinement {
-        Some(confinement) if confinement.lacking.is_empty() => (Verdict::Good, "confined".to_owned()),
+        Some(confinement) if confinement.lacking.is_empty() => match &confinement.network {
+            NetworkNamespace::Shared => (Verdict::Good, "confined".to_owned()),
+            NetworkNamespace::Empty | NetworkNamespace::EmptyAsUser => {
+                (Verdict::Good, "confined, on an empty network of its own".to_owned())
+            }
+            NetworkNamespace::Refused(why) => (
+                Verdict::Lacking,
+                format!(
+                    "confined; its network is refused by system call alone, for this system gives it no network \
+                     namespace ({why})"
+                ),
+            ),
+        },
         Some(confinement) => {
             (Verdict::Lacking, format!("not fully confined: {}", confinement.lacking.join("; ")))
         }

@@ -36,9 +36,13 @@ const SET: &[(&str, &str)] = &[
     ("DOTNET_CLI_TELEMETRY_OPTOUT", "1"),
 ];
 
-/// The environment of a program, made from the host's.
-pub(super) fn clean(own: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
-    let mut environment: Vec<(OsString, OsString)> = own.filter(|(name, _)| is_passed(name)).collect();
+/// The environment of a program, made from the host's: `also` are names that the operator passes on.
+pub(super) fn clean(
+    own: impl Iterator<Item = (OsString, OsString)>,
+    also: &[OsString],
+) -> Vec<(OsString, OsString)> {
+    let is_kept = |name: &OsString| is_passed(name) || also.contains(name);
+    let mut environment: Vec<(OsString, OsString)> = own.filter(|(name, _)| is_kept(name)).collect();
     if !environment.iter().any(|(name, _)| name == "PATH") {
         environment.push(("PATH".into(), DEFAULT_PATH.into()));
     }
@@ -56,11 +60,12 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(own: &[(&str, &str)], expected: &[(&str, &str)]) {
+    fn check(own: &[(&str, &str)], also: &[&str], expected: &[(&str, &str)]) {
         let own = own.iter().map(|&(name, value)| (OsString::from(name), OsString::from(value)));
         let expected: Vec<(OsString, OsString)> =
             expected.iter().chain(SET).map(|&(name, value)| (name.into(), value.into())).collect();
-        assert_eq!(clean(own), expected);
+        let also: Vec<OsString> = also.iter().map(Into::into).collect();
+        assert_eq!(clean(own, &also), expected);
     }
 
     #[test]
@@ -74,7 +79,8 @@ mod tests {
             ("HOME", "/home/ada"),
             ("TERM", "xterm"),
         ];
-        check(&own, &[("PATH", "/bin"), ("LC_ALL", "C"), ("HOME", "/home/ada")]);
-        check(&[], &[("PATH", DEFAULT_PATH)]);
+        check(&own, &[], &[("PATH", "/bin"), ("LC_ALL", "C"), ("HOME", "/home/ada")]);
+        check(&own[..4], &["PATHS", "GONE"], &[("PATH", "/bin"), ("LC_ALL", "C"), ("PATHS", "/x")]);
+        check(&[], &[], &[("PATH", DEFAULT_PATH)]);
     }
 }

@@ -2,7 +2,7 @@
 //! cancelled or the time is up.
 
 use std::env;
-use std::io::{self, PipeReader, Read, pipe};
+use std::io::{self, PipeReader, PipeWriter, Read, pipe};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -13,10 +13,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, waitpid};
 
+use super::crowd::{self, Crowd, LOOK_EVERY};
 use super::environment::clean;
-use super::text::Collector;
+use super::text::{Collected, Collector, Overflow};
 use super::tree::{Mark, Tree};
-use super::{Background, CANCEL_GRACE, Command, Directory, Exit, GRACE, Output, ProcessError};
+use super::{
+    Background, CANCEL_GRACE, Command, Directory, Exit, GRACE, LeftRunning, Output, Printed, ProcessError,
+};
 use crate::Cx;
 
 /// How often to look where the system cannot wake us: at orphans, and at everything on a system without process descriptors.
@@ -34,6 +37,7 @@ enum End {
     Exited,
     TimedOut,
     Cancelled,
+    Crowded,
 }
 
 impl Command {
@@ -43,12 +47,13 @@ impl Command {
         let deadline = [own_deadline, cx.deadline()].into_iter().flatten().min();
         let mut running = self.start(cx)?;
 
-        let end = running.watch(deadline, cx);
+        let end = running.watch(deadline, self.most_processes, cx);
         match end {
             End::Exited => {}
             End::TimedOut if own_deadline == deadline => running.stop(GRACE),
             // The host has lost its patience as well.
             End::TimedOut | End::Cancelled => running.stop(CANCEL_GRACE),
+            End::Crowded => running.kill(),
         }
         running.drain();
         let left_running = running.tree.alive();
@@ -56,42 +61,74 @@ impl Command {
             running.kill();
         } else {
             running.tree.leave(&left_running);
+            if !left_running.is_empty() {
+                crowd::watch(running.tree.clone(), self.most_processes);
+            }
         }
 
-        let collected = running.output.finish();
+        let mut streams = running.streams.into_iter().map(|stream| stream.output.finish());
+        let collected = streams.next().unwrap_or_else(|| Collector::new(0).finish());
         Ok(Output {
             exit: running.exit.unwrap_or(Exit::Signal(Signal::KILL.as_raw())),
             head: collected.head,
             tail: collected.tail,
             dropped_bytes: collected.dropped_bytes,
+            whole: collected.whole,
+            stderr: streams.next().map(|Collected { head, tail, dropped_bytes, whole }| Printed {
+                head,
+                tail,
+                dropped_bytes,
+                whole,
+            }),
             duration: started.elapsed(),
             timed_out: end == End::TimedOut,
             cancelled: end == End::Cancelled,
+            crowded: end == End::Crowded,
             left_running,
         })
     }
 
     fn start<C>(&self, cx: &Cx<'_, C>) -> Result<Running, ProcessError> {
-        let program = self.program.to_string_lossy().into_owned();
+        let limit = if self.separate { self.output_limit / 2 } else { self.output_limit };
+        self.start_with(cx, Stdio::null(), |stream| Collector::overflowing(limit, self.overflow(stream, cx)))
+    }
+
+    /// Starts it with this input; `collector` is made for each stream, by what its name ends with.
+    pub(super) fn start_with<C>(
+        &self,
+        cx: &Cx<'_, C>,
+        stdin: Stdio,
+        collector: impl Fn(&str) -> Collector,
+    ) -> Result<Running, ProcessError> {
+        let mut words = self.launcher.iter().chain([&self.program]).chain(&self.arguments);
+        let first = words.next().unwrap_or(&self.program);
+        let program = first.to_string_lossy().into_owned();
         let problem = |source: io::Error| match source.kind() {
             io::ErrorKind::NotFound => ProcessError::NotFound { program: program.clone() },
             io::ErrorKind::PermissionDenied => ProcessError::NotPermitted { program: program.clone() },
             _ => ProcessError::Start { program: program.clone(), source },
         };
         let mark = Mark::new();
-        let (reader, writer) = pipe().map_err(problem)?;
-        ioctl_fionbio(&reader, true).map_err(|errno| problem(errno.into()))?;
+        let (reader, writer) = self.stream().map_err(problem)?;
+        let mut streams = vec![Stream { pipe: Some(reader), output: collector("") }];
+        let errors = if self.separate {
+            let (reader, writer) = self.stream().map_err(problem)?;
+            streams.push(Stream { pipe: Some(reader), output: collector("-errors") });
+            writer
+        } else {
+            writer.try_clone().map_err(problem)?
+        };
 
-        let mut command = std::process::Command::new(&self.program);
+        let mut command = std::process::Command::new(first);
         command
-            .args(&self.arguments)
+            .args(words)
             .env_clear()
-            .envs(clean(env::vars_os()))
+            .envs(clean(env::vars_os(), &self.passed))
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .envs([mark.variable()])
-            .stdin(Stdio::null())
-            .stdout(writer.try_clone().map_err(problem)?)
-            .stderr(writer);
+            .stdin(stdin)
+            .stdout(writer)
+            .stderr(errors);
         if let Some(directory) = self.directory(cx)? {
             command.current_dir(directory);
         }
@@ -102,14 +139,26 @@ impl Command {
 
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let pid = pid.ok_or_else(|| problem(io::ErrorKind::InvalidData.into()))?;
-        Ok(Running {
-            pid,
-            tree: Tree::new(pid, mark),
-            ended: end_of(pid),
-            pipe: Some(reader),
-            output: Collector::new(self.output_limit),
-            exit: None,
-        })
+        Ok(Running { pid, tree: Tree::new(pid, mark), ended: end_of(pid), streams, exit: None })
+    }
+
+    fn stream(&self) -> io::Result<(PipeReader, PipeWriter)> {
+        let (reader, writer) = pipe()?;
+        ioctl_fionbio(&reader, true)?;
+        Ok((reader, writer))
+    }
+
+    #[cfg(feature = "workspace")]
+    fn overflow<C>(&self, stream: &str, cx: &Cx<'_, C>) -> Option<Box<dyn Overflow>> {
+        let name = self.whole.as_ref()?;
+        // Without a workspace there is no place for it.
+        let workspace = cx.workspace().ok()?;
+        Some(Box::new(super::kept::Keeper::new(workspace, &format!("{name}{stream}"))))
+    }
+
+    #[cfg(not(feature = "workspace"))]
+    fn overflow<C>(&self, _stream: &str, _cx: &Cx<'_, C>) -> Option<Box<dyn Overflow>> {
+        None
     }
 
     fn directory<C>(&self, cx: &Cx<'_, C>) -> Result<Option<PathBuf>, ProcessError> {
@@ -131,20 +180,25 @@ impl Command {
     }
 }
 
-struct Running {
+pub(super) struct Running {
     pid: Pid,
     tree: Tree,
     /// Readable once the program has ended; `None` where the system has no such thing.
     ended: Option<OwnedFd>,
+    streams: Vec<Stream>,
+    exit: Option<Exit>,
+}
+
+struct Stream {
     /// `None` once it has come to its end.
     pipe: Option<PipeReader>,
     output: Collector,
-    exit: Option<Exit>,
 }
 
 impl Running {
     /// Takes output until the program ends by itself or has to be ended.
-    fn watch<C>(&mut self, deadline: Option<Instant>, cx: &Cx<'_, C>) -> End {
+    fn watch<C>(&mut self, deadline: Option<Instant>, most: usize, cx: &Cx<'_, C>) -> End {
+        let mut crowd = Crowd::new(most);
         let cancel = cx.cancel_fd();
         let can_sleep = self.ended.is_some() && cancel.is_some();
         loop {
@@ -158,14 +212,35 @@ impl Running {
             if left == Some(Duration::ZERO) {
                 return End::TimedOut;
             }
-            let sleep = if can_sleep { left } else { Some(left.map_or(TICK, |left| left.min(TICK))) };
-            self.wait(cancel, sleep);
+            if crowd.is_too_large(&self.tree) {
+                return End::Crowded;
+            }
+            let most = if can_sleep { LOOK_EVERY } else { TICK };
+            self.wait(cancel, Some(left.map_or(most, |left| left.min(most))));
             self.take_output();
         }
     }
 
+    pub(super) fn pid(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
+    }
+
+    /// How long to sleep when nothing else is waited for; `None` = until woken.
+    pub(super) fn longest_sleep(&self) -> Option<Duration> {
+        if self.ended.is_some() { None } else { Some(TICK) }
+    }
+
+    /// After its end: kills what it left behind, and tells it.
+    pub(super) fn end(&mut self) -> (Exit, Vec<LeftRunning>) {
+        let left = self.tree.alive();
+        if !left.is_empty() {
+            self.kill();
+        }
+        (self.exit.unwrap_or(Exit::Signal(Signal::KILL.as_raw())), left)
+    }
+
     /// Asks everything to end, then kills what has not.
-    fn stop(&mut self, grace: Duration) {
+    pub(super) fn stop(&mut self, grace: Duration) {
         self.tree.signal(Signal::TERM);
         // One that was stopped cannot hear it otherwise.
         self.tree.signal(Signal::CONT);
@@ -182,7 +257,7 @@ impl Running {
 
     fn kill(&mut self) {
         for _ in 0..KILL_ROUNDS {
-            self.tree.signal(Signal::KILL);
+            self.tree.kill();
             if self.has_exited() && self.tree.alive().is_empty() {
                 return;
             }
@@ -191,12 +266,13 @@ impl Running {
     }
 
     /// Sleeps until there is output, the program ends, `cancel` is readable, or the time is over. An early return is fine.
-    fn wait(&self, cancel: Option<BorrowedFd<'_>>, time: Option<Duration>) {
+    pub(super) fn wait(&self, cancel: Option<BorrowedFd<'_>>, time: Option<Duration>) {
         let ended = if self.exit.is_none() { self.ended.as_ref().map(AsFd::as_fd) } else { None };
-        let output = self.pipe.as_ref().map(AsFd::as_fd);
-        let mut watched: Vec<PollFd<'_>> = [ended, output, cancel]
+        let output = self.streams.iter().filter_map(|stream| stream.pipe.as_ref().map(AsFd::as_fd));
+        let mut watched: Vec<PollFd<'_>> = ended
             .into_iter()
-            .flatten()
+            .chain(output)
+            .chain(cancel)
             .map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN))
             .collect();
         let time = time.and_then(|time| Timespec::try_from(time).ok());
@@ -204,7 +280,7 @@ impl Running {
         let _ = poll(&mut watched, time.as_ref());
     }
 
-    fn has_exited(&mut self) -> bool {
+    pub(super) fn has_exited(&mut self) -> bool {
         if self.exit.is_none() {
             self.exit = match waitpid(Some(self.pid), WaitOptions::NOHANG) {
                 Ok(None) | Err(Errno::INTR) => None,
@@ -216,8 +292,31 @@ impl Running {
         self.exit.is_some()
     }
 
-    /// One piece of output, if there is any; tells how long it was.
-    fn take_output(&mut self) -> usize {
+    /// One piece of output of each stream, if there is any.
+    pub(super) fn take_output(&mut self) {
+        for stream in &mut self.streams {
+            stream.take();
+        }
+    }
+
+    /// What was printed before the end is in the pipe: at most as much as it holds. Somebody left in the background may print
+    /// more for ever, and is not waited for.
+    pub(super) fn drain(&mut self) {
+        for stream in &mut self.streams {
+            let mut left = stream.pipe.as_ref().map_or(0, capacity);
+            while left > 0 {
+                match stream.take() {
+                    0 => break,
+                    length => left = left.saturating_sub(length),
+                }
+            }
+        }
+    }
+}
+
+impl Stream {
+    /// One piece, if there is any; tells how long it was.
+    fn take(&mut self) -> usize {
         let Some(pipe) = &mut self.pipe else { return 0 };
         let mut buffer = [0; 16 * 1024];
         match pipe.read(&mut buffer) {
@@ -230,18 +329,6 @@ impl Running {
             Err(_) => self.pipe = None,
         }
         0
-    }
-
-    /// What was printed before the end is in the pipe: at most as much as it holds. Somebody left in the background may print
-    /// more for ever, and is not waited for.
-    fn drain(&mut self) {
-        let mut left = self.pipe.as_ref().map_or(0, capacity);
-        while left > 0 {
-            match self.take_output() {
-                0 => return,
-                length => left = left.saturating_sub(length),
-            }
-        }
     }
 }
 

@@ -8,6 +8,15 @@ use std::mem::take;
 
 use vte::{Parser, Perform};
 
+use super::Whole;
+
+/// Takes all of an output that is too long to be kept in memory.
+pub(super) trait Overflow: Send {
+    fn push(&mut self, character: char);
+    /// Where all of it is.
+    fn end(self: Box<Self>) -> Whole;
+}
+
 /// Collects output as text.
 pub(super) struct Collector {
     parser: Parser,
@@ -20,11 +29,18 @@ pub(super) struct Collected {
     pub(super) head: String,
     pub(super) tail: String,
     pub(super) dropped_bytes: u64,
+    /// `None` when nothing was left out, or nobody asked for it.
+    pub(super) whole: Option<Whole>,
 }
 
 impl Collector {
     /// Keeps `limit` characters: the first half of them from the beginning, the others from the end.
     pub(super) fn new(limit: usize) -> Self {
+        Self::overflowing(limit, None)
+    }
+
+    /// The same; what is not kept goes on to `overflow`, with all that was kept before.
+    pub(super) fn overflowing(limit: usize, overflow: Option<Box<dyn Overflow>>) -> Self {
         let head_limit = limit / 2;
         let kept = Kept {
             head: String::new(),
@@ -32,8 +48,12 @@ impl Collector {
             tail: VecDeque::new(),
             tail_limit: limit - head_limit,
             dropped_bytes: 0,
+            overflow,
         };
-        Self { parser: Parser::new(), lines: Lines { line: String::new(), at_start: false, limit, kept } }
+        Self {
+            parser: Parser::new(),
+            lines: Lines { line: String::new(), at_start: false, started: false, limit, kept },
+        }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) {
@@ -45,7 +65,9 @@ impl Collector {
         self.push(b"\0");
         self.lines.flush();
         let kept = self.lines.kept;
+        let overflow = kept.overflow.filter(|_| kept.dropped_bytes > 0);
         Collected {
+            whole: overflow.map(Overflow::end),
             head: kept.head,
             tail: kept.tail.into_iter().collect(),
             dropped_bytes: kept.dropped_bytes,
@@ -58,6 +80,8 @@ struct Lines {
     line: String,
     /// A carriage return has come: what follows overwrites the line, unless it is the line's end.
     at_start: bool,
+    /// Something of the line was printed.
+    started: bool,
     limit: usize,
     kept: Kept,
 }
@@ -72,8 +96,13 @@ impl Lines {
 
     fn put(&mut self, character: char) {
         if take(&mut self.at_start) {
+            if self.limit == 0 && self.started {
+                // It has left already: what would be drawn over it is a line of its own.
+                self.kept.push('\n');
+            }
             self.line.clear();
         }
+        self.started = true;
         self.line.push(character);
         // A line without end may not grow for ever; it can no longer be drawn over as a whole then.
         if self.line.len() > self.limit {
@@ -92,6 +121,7 @@ impl Perform for Lines {
             b'\n' => {
                 self.line.push('\n');
                 self.flush();
+                self.started = false;
             }
             b'\r' => self.at_start = true,
             b'\t' => self.put('\t'),
@@ -108,6 +138,7 @@ struct Kept {
     tail: VecDeque<char>,
     tail_limit: usize,
     dropped_bytes: u64,
+    overflow: Option<Box<dyn Overflow>>,
 }
 
 impl Kept {
@@ -117,10 +148,18 @@ impl Kept {
             self.head.push(character);
             return;
         }
+        if self.tail.len() < self.tail_limit {
+            self.tail.push_back(character);
+            return;
+        }
+        if let Some(overflow) = &mut self.overflow {
+            if self.dropped_bytes == 0 {
+                self.head.chars().chain(self.tail.iter().copied()).for_each(|kept| overflow.push(kept));
+            }
+            overflow.push(character);
+        }
         self.tail.push_back(character);
-        if self.tail.len() > self.tail_limit
-            && let Some(dropped) = self.tail.pop_front()
-        {
+        if let Some(dropped) = self.tail.pop_front() {
             self.dropped_bytes += dropped.len_utf8() as u64;
         }
     }

@@ -9,6 +9,8 @@ use std::fs;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, test_kill_process_group, waitpid,
@@ -47,8 +49,12 @@ impl Mark {
     }
 }
 
+/// How often ending is repeated, and how long the ended have to go.
+const END_ROUNDS: usize = 400;
+const END_WAIT: Duration = Duration::from_millis(5);
+
 /// A started program with everything descended from it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Tree {
     leader: Pid,
     mark: Mark,
@@ -72,6 +78,46 @@ impl Tree {
         }
     }
 
+    /// Kills everything that is alive, once. Each is stopped before it is asked what it started: one that starts others all
+    /// the time would else be ahead for ever.
+    pub(super) fn kill(&self) {
+        // In one step, before any of them can start another; then those that made a group of their own.
+        self.signal_group(Signal::KILL);
+        let stopped = self.visit(|pid| {
+            let _ = kill_process(pid, Signal::STOP);
+        });
+        let Some(stopped) = stopped else {
+            return self.signal(Signal::KILL);
+        };
+        for pid in stopped.iter().filter_map(|member| Pid::from_raw(member.pid)) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+
+    /// Sends a signal to the program's own group, which is most of a run. No process can be started past it.
+    pub(super) fn signal_group(&self, signal: Signal) {
+        // The number of a group that is over may be somebody else's by now.
+        let is_ours = |pid: Pid| {
+            pid == self.leader
+                || Process::read(pid)
+                    .is_some_and(|process| process.session == self.leader.as_raw_nonzero().get())
+        };
+        if children_of(getpid()).is_none_or(|children| children.into_iter().any(is_ours)) {
+            let _ = kill_process_group(self.leader, signal);
+        }
+    }
+
+    /// Kills until nothing is alive.
+    pub(super) fn end(&self) {
+        for _ in 0..END_ROUNDS {
+            self.kill();
+            thread::park_timeout(END_WAIT);
+            if self.alive().is_empty() {
+                return;
+            }
+        }
+    }
+
     /// What is alive, without the program itself once it has been waited for.
     pub(super) fn alive(&self) -> Vec<LeftRunning> {
         match self.members() {
@@ -92,6 +138,11 @@ impl Tree {
 
     /// `None` when the system does not tell.
     fn members(&self) -> Option<Vec<LeftRunning>> {
+        self.visit(|_| ())
+    }
+
+    /// The same, doing something to each before its children are read.
+    fn visit(&self, first: impl Fn(Pid)) -> Option<Vec<LeftRunning>> {
         let mut found = Vec::new();
         let mut pending: Vec<Pid> = children_of(getpid())?
             .into_iter()
@@ -99,6 +150,9 @@ impl Tree {
             .collect();
         while let Some(pid) = pending.pop() {
             let Some(process) = Process::read(pid) else { continue };
+            if !process.ended {
+                first(pid);
+            }
             pending.extend(children_of(pid).unwrap_or_default());
             if !process.ended {
                 found.push(LeftRunning { pid: pid.as_raw_nonzero().get(), name: process.name });

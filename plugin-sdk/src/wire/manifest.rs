@@ -61,6 +61,8 @@ pub struct ToolSpec {
     pub polling: bool,
     /// Whether only an agent gets it that names it.
     pub on_demand: bool,
+    /// Its calls meet in one process with those of the plugin's other lasting tools.
+    pub lasting: bool,
     /// Findings of the contract's lint that the author answers for.
     pub lint_exceptions: Vec<LintException>,
 }
@@ -186,7 +188,14 @@ impl Capabilities {
         self
     }
 
-    /// Also connects to any host.
+    /// Also connects to any host, once the operator's section says `network = "on"`.
+    #[must_use]
+    pub const fn opt_in_network(mut self) -> Self {
+        self.network = Network::OptIn;
+        self
+    }
+
+    /// Also connects to any host, unless the operator's section says `network = "off"`.
     #[must_use]
     pub const fn any_network(mut self) -> Self {
         self.network = Network::Any;
@@ -247,6 +256,8 @@ pub enum Network {
     None,
     /// The hosts that its config names.
     Configured,
+    /// Any host, once the operator's section says `network = "on"`.
+    OptIn,
     /// Any host.
     Any,
     /// Declared by a newer SDK: treat like [`Any`](Network::Any) when asking, like none when granting.

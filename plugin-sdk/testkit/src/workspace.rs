@@ -65,6 +65,13 @@ impl TempWorkspace {
     /// `.foehn`, where tools keep what is no part of the work, is left out.
     #[track_caller]
     pub fn list(&self) -> Vec<String> {
+        let is_own = |name: &String| name.split('/').any(|part| part == OWN_FOLDER);
+        self.list_all().into_iter().filter(|name| !is_own(name)).collect()
+    }
+
+    /// The same with all that lies in `.foehn`.
+    #[track_caller]
+    pub fn list_all(&self) -> Vec<String> {
         let mut names = Vec::new();
         collect(self.path(), "", &mut names);
         names.sort();
@@ -83,9 +90,6 @@ fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) {
     for entry in fs::read_dir(folder).expect("a folder of the test") {
         let entry = entry.expect("an entry of the test's folder");
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        if entry.file_name() == OWN_FOLDER {
-            continue;
-        }
         let path = entry.path();
         if let Ok(target) = fs::read_link(&path) {
             names.push(format!("{name} -> {}", target.display()));

@@ -2,18 +2,10 @@
 //!
 //! The build runs what the project says, and a project is a file of the workspace; that much is the subcommand's own nature
 //! and needs the operator's leave. What is refused here is what an *argument* could add to it: response files, properties
-//! that name programs or scripts, loggers loaded from libraries, template packages, and paths outside. Properties are an
-//! allow list, because the ones that end in a started program cannot be listed.
+//! that name programs or scripts, loggers loaded from libraries, and template packages. Properties are an allow list, because
+//! the ones that end in a started program cannot be listed. Paths are looked at by the SDK.
 
-use std::path::{Component, Path, PathBuf};
-
-use thiserror::Error;
-
-use crate::Subcommand;
-
-/// Most arguments of one call, and most bytes of all together.
-const MOST_ARGUMENTS: usize = 256;
-const MOST_BYTES: usize = 64 * 1024;
+use crate::{NEW, RUN, TEST};
 
 /// MSBuild properties that choose how to build, not what to run; compared without regard to case.
 const HARMLESS_PROPERTIES: [&str; 58] = [
@@ -77,89 +69,19 @@ const HARMLESS_PROPERTIES: [&str; 58] = [
     "WarningsAsErrors",
 ];
 
-/// Why an argument does not reach `dotnet`.
-#[derive(Debug, Error, PartialEq, Eq)]
-pub(crate) enum ArgumentError {
-    #[error("`dotnet {0}` takes no arguments")]
-    NoneTaken(&'static str),
-    #[error("there are more than {MOST_ARGUMENTS} arguments, or more than {} KiB of them", MOST_BYTES / 1024)]
-    TooMany,
-    #[error("arguments[{index}] has a NUL character")]
-    Nul { index: usize },
-    #[error("arguments[{index}] `{argument}` is refused: {reason}")]
-    Refused { index: usize, argument: String, reason: String },
-}
-
-/// The folder that arguments are relative to, and the folder that they must stay in.
-#[derive(Debug)]
-pub(crate) struct Place {
-    /// The working folder, relative to the workspace.
-    pub(crate) directory: PathBuf,
-    /// The workspace, in each spelling it is known by.
-    pub(crate) roots: Vec<PathBuf>,
-}
-
-impl Place {
-    /// Whether a text, taken for a path, leads out of the workspace. `real` follows the links of a path inside; its answer
-    /// is `None` when they lead out.
-    fn leads_out(&self, text: &str, real: &impl Fn(&Path) -> Option<PathBuf>) -> bool {
-        self.follow(text, real).is_none()
-    }
-
-    fn follow(&self, text: &str, real: &impl Fn(&Path) -> Option<PathBuf>) -> Option<PathBuf> {
-        // MSBuild takes a backslash for a slash on every system.
-        let slashed = text.replace('\\', "/");
-        let path = Path::new(&slashed);
-        let mut place = self.directory.clone();
-        let relative = if path.is_absolute() {
-            place.clear();
-            self.roots.iter().find_map(|root| path.strip_prefix(root).ok())?
-        } else {
-            path
-        };
-        for component in relative.components() {
-            match component {
-                Component::Normal(name) => place.push(name),
-                // The system goes up from where a link leads, not from where it stands.
-                Component::ParentDir => {
-                    place = real(&place)?;
-                    if !place.pop() {
-                        return None;
-                    }
-                }
-                Component::CurDir => {}
-                Component::RootDir | Component::Prefix(_) => return None,
-            }
-        }
-        real(&place)
-    }
-}
-
-/// Looks at every argument. `real` follows the links of a path of the workspace; `None` = they lead out.
+/// Looks at every argument; the error is its index and the reason. `test` and `run` have words of their own after `--`.
 pub(crate) fn check(
-    subcommand: Subcommand,
+    subcommand: &str,
     arguments: &[String],
     extra_properties: &[String],
-    place: &Place,
-    real: impl Fn(&Path) -> Option<PathBuf>,
-) -> Result<(), ArgumentError> {
-    if subcommand.is_info() && !arguments.is_empty() {
-        return Err(ArgumentError::NoneTaken(subcommand.as_str()));
-    }
-    if arguments.len() > MOST_ARGUMENTS || arguments.iter().map(String::len).sum::<usize>() > MOST_BYTES {
-        return Err(ArgumentError::TooMany);
-    }
+) -> Result<(), (usize, String)> {
     let mut for_program = false;
     let mut expected = Expected::Anything;
     for (index, argument) in arguments.iter().enumerate() {
-        if argument.contains('\0') {
-            return Err(ArgumentError::Nul { index });
-        }
         // After `--`, `run` hands everything to the program as it is; `test` reads run settings there.
-        if for_program && subcommand == Subcommand::Run {
+        if for_program && subcommand == RUN {
             continue;
         }
-        let refused = |reason| ArgumentError::Refused { index, argument: argument.clone(), reason };
         let option = ArgumentOption::parse(argument);
         let verdict = match (std::mem::take(&mut expected), &option) {
             (Expected::Property, _) => properties(argument, extra_properties),
@@ -167,11 +89,15 @@ pub(crate) fn check(
             (Expected::Anything, Some(option)) => option.check(subcommand, extra_properties, &mut expected),
             (Expected::Anything, None) => positional(subcommand, index, argument),
         };
-        verdict.map_err(refused)?;
+        verdict.map_err(|reason| (index, reason))?;
         for_program |= argument == "--";
-        paths_stay(argument, place, &real).map_err(refused)?;
     }
     Ok(())
+}
+
+/// An argument as MSBuild reads a path in it: without quotes, `%2e` as the character it is, a backslash as a slash.
+pub(crate) fn read(argument: &str) -> String {
+    percent_decoded(&argument.replace('"', "")).replace('\\', "/")
 }
 
 /// What the argument before asks of this one.
@@ -212,7 +138,7 @@ impl<'a> ArgumentOption<'a> {
         Some(Self { name: name.to_lowercase(), value, double_dash })
     }
 
-    fn check(&self, subcommand: Subcommand, extra: &[String], expected: &mut Expected) -> Result<(), String> {
+    fn check(&self, subcommand: &str, extra: &[String], expected: &mut Expected) -> Result<(), String> {
         let name = self.name.as_str();
         if is_property_option(name) {
             match self.value {
@@ -223,7 +149,7 @@ impl<'a> ArgumentOption<'a> {
         match name {
             "tool-path" => Err("a tool path runs programs from anywhere".to_owned()),
             "interactive" => Err("nobody is there to answer".to_owned()),
-            "logger" | "l" if subcommand != Subcommand::Test || (name == "logger" && !self.double_dash) => {
+            "logger" | "l" if subcommand != TEST || (name == "logger" && !self.double_dash) => {
                 Err("a logger is a library that would be loaded and run".to_owned())
             }
             "distributedlogger" | "dl" => {
@@ -236,9 +162,7 @@ impl<'a> ArgumentOption<'a> {
                     Ok(())
                 }
             },
-            "install" | "i" | "uninstall" | "u" | "update-apply" | "update-check"
-                if subcommand == Subcommand::New =>
-            {
+            "install" | "i" | "uninstall" | "u" | "update-apply" | "update-check" if subcommand == NEW => {
                 Err("template packages are installed for the whole user account, outside the workspace"
                     .to_owned())
             }
@@ -251,11 +175,11 @@ fn is_property_option(name: &str) -> bool {
     matches!(name, "p" | "property" | "rp" | "restoreproperty")
 }
 
-fn positional(subcommand: Subcommand, index: usize, argument: &str) -> Result<(), String> {
+fn positional(subcommand: &str, index: usize, argument: &str) -> Result<(), String> {
     if argument.starts_with('@') {
         return Err("a response file hides its arguments; give them one by one".to_owned());
     }
-    if subcommand == Subcommand::New && index == 0 && matches!(argument, "install" | "uninstall" | "update") {
+    if subcommand == NEW && index == 0 && matches!(argument, "install" | "uninstall" | "update") {
         return Err(
             "template packages are installed for the whole user account, outside the workspace".to_owned()
         );
@@ -290,30 +214,6 @@ fn scripts(value: &str) -> Result<(), String> {
     if value.eq_ignore_ascii_case("no") { Ok(()) } else { Err("a template's scripts may not run".to_owned()) }
 }
 
-/// Every part of an argument that could be taken for a path must stay in the workspace.
-fn paths_stay(argument: &str, place: &Place, real: &impl Fn(&Path) -> Option<PathBuf>) -> Result<(), String> {
-    let decoded = percent_decoded(&argument.replace('"', ""));
-    let whole = std::iter::once(decoded.as_str());
-    // The value of a one-letter option may follow without anything in between.
-    let attached =
-        decoded.strip_prefix('-').filter(|rest| !rest.starts_with('-')).and_then(|rest| rest.get(1..));
-    let mut candidates = whole.chain(attached).chain(decoded.split([';', ',', '=', ':', '|'])).map(str::trim);
-    match candidates.find(|candidate| place.leads_out(candidate, real)) {
-        Some(candidate) => Err(format!("`{candidate}` leads out of the workspace{}", hint(candidate))),
-        None => Ok(()),
-    }
-}
-
-fn hint(candidate: &str) -> &'static str {
-    if candidate.starts_with("//") {
-        "; addresses are not taken either, except by `run` after `--`"
-    } else if candidate.starts_with('/') {
-        "; options are written with a dash"
-    } else {
-        ""
-    }
-}
-
 /// MSBuild writes special characters as `%2e`.
 fn percent_decoded(text: &str) -> String {
     let mut decoded = Vec::with_capacity(text.len());
@@ -331,40 +231,29 @@ fn percent_decoded(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn verdict(subcommand: Subcommand, arguments: &[&str]) -> String {
-        let place = Place { directory: "app".into(), roots: vec!["/ws".into()] };
+    #[track_caller]
+    fn check_ok(subcommand: &str, arguments: &[&str]) {
+        check_verdict(subcommand, arguments, Ok(()));
+    }
+
+    #[track_caller]
+    fn check_refused(subcommand: &str, arguments: &[&str], reason: &str) {
+        check_verdict(subcommand, arguments, Err((arguments.len() - 1, reason.to_owned())));
+    }
+
+    #[track_caller]
+    fn check_verdict(subcommand: &str, arguments: &[&str], expected: Result<(), (usize, String)>) {
         let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        // `app/out` is a link that leads out, `app/up` one to the workspace itself.
-        let real = |path: &Path| match path.strip_prefix("app/up") {
-            Ok(below) => Some(below.to_owned()),
-            Err(_) => (!path.starts_with("app/out")).then(|| path.to_owned()),
-        };
-        match check(subcommand, &arguments, &["MyFlag".to_owned()], &place, real) {
-            Ok(()) => "ok".to_owned(),
-            Err(error) => error.to_string(),
-        }
-    }
-
-    #[track_caller]
-    fn check_ok(subcommand: Subcommand, arguments: &[&str]) {
-        assert_eq!(verdict(subcommand, arguments), "ok", "{arguments:?}");
-    }
-
-    #[track_caller]
-    fn check_refused(subcommand: Subcommand, arguments: &[&str], reason: &str) {
-        let index = arguments.len() - 1;
-        let expected = format!("arguments[{index}] `{}` is refused: {reason}", arguments[index]);
-        assert_eq!(verdict(subcommand, arguments), expected);
+        assert_eq!(check(subcommand, &arguments, &["MyFlag".to_owned()]), expected, "{arguments:?}");
     }
 
     #[test]
     fn ordinary_arguments_pass() {
-        use Subcommand::{Build, Clean, New, Restore, Run, Test};
-        check_ok(New, &["console", "--name", "Hello", "-o", "src/Hello", "--framework", "net8.0"]);
-        check_ok(New, &["list", "--language", "C#"]);
-        check_ok(New, &["webapi", "--allow-scripts", "no"]);
+        check_ok("new", &["console", "--name", "Hello", "-o", "src/Hello", "--framework", "net8.0"]);
+        check_ok("new", &["list", "--language", "C#"]);
+        check_ok("new", &["webapi", "--allow-scripts", "no"]);
         check_ok(
-            Build,
+            "build",
             &[
                 "../app/App.csproj",
                 "-c",
@@ -376,7 +265,7 @@ mod tests {
             ],
         );
         check_ok(
-            Build,
+            "build",
             &[
                 "/ws/app/App.csproj",
                 "--property",
@@ -385,7 +274,7 @@ mod tests {
             ],
         );
         check_ok(
-            Test,
+            "test",
             &[
                 "--filter",
                 "FullyQualifiedName~A.B&(Category=x|Priority=1)",
@@ -393,104 +282,58 @@ mod tests {
                 "trx;LogFileName=a.trx",
             ],
         );
-        check_ok(Test, &["-l", "console;verbosity=detailed", "--", "RunConfiguration.MaxCpuCount=2"]);
-        check_ok(Run, &["--project", "App", "--", "@x", "/etc/hosts", "--urls", "http://localhost:5000"]);
-        check_ok(Restore, &["--locked-mode", "--packages", "../packages"]);
-        check_ok(Clean, &[]);
+        check_ok("test", &["-l", "console;verbosity=detailed", "--", "RunConfiguration.MaxCpuCount=2"]);
+        check_ok("run", &["--project", "App", "--", "@x", "/etc/hosts", "--urls", "http://localhost:5000"]);
+        check_ok("restore", &["--locked-mode", "--packages", "../packages"]);
+        check_ok("clean", &[]);
     }
 
     #[test]
     fn what_runs_something_else_is_refused() {
-        use Subcommand::{Build, New, Restore, Run, Test};
         let property = |name| {
             format!(
                 "property `{name}` is not among the allowed ones (the operator can add it to `allowed_properties`)"
             )
         };
-        check_refused(Build, &["@args.rsp"], "a response file hides its arguments; give them one by one");
-        check_refused(Build, &["-p:PreBuildEvent=id"], &property("PreBuildEvent"));
-        check_refused(Build, &["-P:Configuration=Debug;PostBuildEvent=id"], &property("PostBuildEvent"));
-        check_refused(Build, &["--property", "Version=1,CscToolPath=x"], &property("CscToolPath"));
+        check_refused("build", &["@args.rsp"], "a response file hides its arguments; give them one by one");
+        check_refused("build", &["-p:PreBuildEvent=id"], &property("PreBuildEvent"));
+        check_refused("build", &["-P:Configuration=Debug;PostBuildEvent=id"], &property("PostBuildEvent"));
+        check_refused("build", &["--property", "Version=1,CscToolPath=x"], &property("CscToolPath"));
         check_refused(
-            Build,
+            "build",
             &["-property:\"CustomBeforeMicrosoftCommonTargets\"=x"],
             &property("CustomBeforeMicrosoftCommonTargets"),
         );
-        check_refused(Run, &["-pRunCommand=id"], &property("RunCommand"));
-        check_refused(Restore, &["-rp:RestoreSources=x"], &property("RestoreSources"));
+        check_refused("run", &["-pRunCommand=id"], &property("RunCommand"));
+        check_refused("restore", &["-rp:RestoreSources=x"], &property("RestoreSources"));
         check_refused(
-            Build,
+            "build",
             &["-p:Version=$([System.IO.File]::ReadAllText(a))"],
             "a property's value may not be an MSBuild expression",
         );
-        check_refused(Build, &["-p", "App.csproj"], "a property is written NAME=VALUE");
+        check_refused("build", &["-p", "App.csproj"], "a property is written NAME=VALUE");
         let logger = "a logger is a library that would be loaded and run";
-        check_refused(Build, &["-logger:Class,lib.dll"], logger);
-        check_refused(Build, &["--logger"], logger);
-        check_refused(Test, &["-logger:Class,lib.dll"], logger);
-        check_refused(Test, &["-dl:A,a.dll"], logger);
-        check_refused(Run, &["--tool-path=x"], "a tool path runs programs from anywhere");
-        check_refused(Restore, &["--interactive"], "nobody is there to answer");
+        check_refused("build", &["-logger:Class,lib.dll"], logger);
+        check_refused("build", &["--logger"], logger);
+        check_refused("test", &["-logger:Class,lib.dll"], logger);
+        check_refused("test", &["-dl:A,a.dll"], logger);
+        check_refused("run", &["--tool-path=x"], "a tool path runs programs from anywhere");
+        check_refused("restore", &["--interactive"], "nobody is there to answer");
         let packages = "template packages are installed for the whole user account, outside the workspace";
-        check_refused(New, &["install"], packages);
-        check_refused(New, &["-i"], packages);
-        check_refused(New, &["console", "--allow-scripts", "Yes"], "a template's scripts may not run");
-        check_refused(New, &["console", "--allow-scripts:yes"], "a template's scripts may not run");
+        check_refused("new", &["install"], packages);
+        check_refused("new", &["-i"], packages);
+        check_refused("new", &["console", "--allow-scripts", "Yes"], "a template's scripts may not run");
+        check_refused("new", &["console", "--allow-scripts:yes"], "a template's scripts may not run");
     }
 
     #[test]
-    fn what_leaves_the_workspace_is_refused() {
-        use Subcommand::{Build, New, Restore, Test};
-        check_refused(Build, &["../../x.csproj"], "`../../x.csproj` leads out of the workspace");
-        check_refused(Build, &["-o", r"..\..\out"], r"`..\..\out` leads out of the workspace");
-        check_refused(Build, &["-o", "%2e%2e/../out"], "`../../out` leads out of the workspace");
-        check_refused(
-            New,
-            &["console", "-o", "/tmp/x"],
-            "`/tmp/x` leads out of the workspace; options are written with a dash",
-        );
-        check_refused(
-            New,
-            &["console", "-o/tmp/x"],
-            "`/tmp/x` leads out of the workspace; options are written with a dash",
-        );
-        check_refused(
-            Build,
-            &["/ws-evil/x"],
-            "`/ws-evil/x` leads out of the workspace; options are written with a dash",
-        );
-        check_refused(
-            Build,
-            &["/p:Version=1"],
-            "`/p:Version=1` leads out of the workspace; options are written with a dash",
-        );
-        check_refused(
-            Build,
-            &["-p:OutputPath=\"/tmp/x\""],
-            "`/tmp/x` leads out of the workspace; options are written with a dash",
-        );
-        check_refused(Test, &["--results-directory", "out/x"], "`out/x` leads out of the workspace");
-        check_refused(Build, &["up/../x"], "`up/../x` leads out of the workspace");
-        check_ok(Build, &["up/x", "a/../../x"]);
-        check_refused(
-            Test,
-            &["--", "RunConfiguration.TestAdaptersPaths=/out"],
-            "`/out` leads out of the workspace; options are written with a dash",
-        );
-        check_refused(
-            Restore,
-            &["--source", "https://packages.example/v3"],
-            "`//packages.example/v3` leads out of the workspace; addresses are not taken either, except by `run` after `--`",
-        );
-    }
-
-    #[test]
-    fn faults_of_the_list_itself() {
-        assert_eq!(verdict(Subcommand::Info, &["x"]), "`dotnet --info` takes no arguments");
-        assert_eq!(verdict(Subcommand::Build, &["a\0b"]), "arguments[0] has a NUL character");
-        assert_eq!(
-            verdict(Subcommand::Build, &["x"; MOST_ARGUMENTS + 1]),
-            "there are more than 256 arguments, or more than 64 KiB of them"
-        );
+    fn paths_in_the_spelling_of_msbuild() {
+        for (argument, path) in [
+            (r"..\..\out", "../../out"),
+            ("%2e%2e/../out", "../../out"),
+            ("-p:OutputPath=\"/x\"", "-p:OutputPath=/x"),
+        ] {
+            assert_eq!(read(argument), path);
+        }
     }
 }

@@ -64,7 +64,7 @@ fn arguments_reach_the_program_one_by_one() {
     check(
         json!({"subcommand": "--list-sdks"}),
         Ok,
-        "dotnet --list-sdks: exit code 0 in `.`\n[--list-sdks]\nin ws\n",
+        "dotnet --list-sdks: exit code 0 in `/`\n[--list-sdks]\nin \n",
     );
 }
 
@@ -81,6 +81,47 @@ fn a_failed_build_is_an_answer_and_a_killed_one_is_not() {
         told(&slow),
         (TimedOut, "dotnet run was stopped because its time was up in `.`\nbegun\n".to_owned())
     );
+}
+
+#[test]
+fn a_build_is_told_by_its_errors_and_kept_whole() {
+    let scene = Scene::new(
+        "#!/bin/sh\nfor lib in 1 2 3 4 5; do echo \"  Lib$lib -> /ws/Lib$lib/bin/Debug/net8.0/Lib$lib.dll\"; done\necho 'A.cs(1,1): error CS1002: ; expected [A.csproj]'\n\
+         echo 'Build FAILED.'\necho 'A.cs(1,1): error CS1002: ; expected [A.csproj]'\nexit 1\n",
+    );
+    let (kind, text) = told(&scene.call(json!({"subcommand": "build"})).run());
+    let (news, place) = text.split_once("[6 lines without news left out; all of it: `").unwrap();
+    assert_eq!(
+        (kind, news),
+        (
+            Ok,
+            "dotnet build: exit code 1 in `.`\nA.cs(1,1): error CS1002: ; expected [A.csproj]\nBuild FAILED.\n"
+        )
+    );
+    let file = place.strip_suffix("`]\n").unwrap();
+    assert!(file.starts_with(".foehn/output/dotnet-build-"), "{file}");
+    let whole = scene.base.read(&format!("ws/{file}"));
+    assert_eq!(whole.lines().count(), 8, "{whole}");
+    assert_eq!(scene.base.read("ws/.foehn/output/.gitignore"), "*\n");
+}
+
+#[test]
+fn a_launcher_and_more_environment_are_the_operators_word() {
+    let scene = Scene::new("#!/bin/sh\necho \"$MINE-$PASSED-$CARGO_PKG_NAME-$1\"\n");
+    let config = json!({
+        "program": scene.base.join("bin/dotnet"),
+        "launcher": ["env", "PASSED=launched"],
+        "env": {"MINE": "own"},
+        "env_pass": ["CARGO_PKG_NAME"],
+        "network": "off",
+    });
+    let call = || run(Dotnet, json!({"subcommand": "build"})).workspace(scene.base.join("ws"));
+    let expected = "dotnet build: exit code 0 in `.`\nown-launched-foehn-plugin-dotnet-build\n";
+    assert_eq!(told(&call().config(config).run()), (Ok, expected.to_owned()));
+    let missing = call().config(json!({"launcher": ["foehn-test-no-launcher"]})).run();
+    assert_eq!(told(&missing), (Failed, "program `foehn-test-no-launcher` was not found".to_owned()));
+    let unknown = call().config(json!({"netwerk": "off"})).open_error();
+    assert_eq!(unknown.as_deref(), Some("configuration of tool `dotnet`: unknown field `netwerk`"));
 }
 
 #[test]
@@ -170,7 +211,7 @@ fn operations_and_risks_follow_the_subcommand() {
     };
     assert_eq!(
         classify(json!({"subcommand": "--list-runtimes"})),
-        expected("info", Risk::ReadOnly, "dotnet --list-runtimes", ".")
+        expected("info", Risk::ReadOnly, "dotnet --list-runtimes", "/")
     );
     assert_eq!(
         classify(
@@ -186,7 +227,7 @@ fn operations_and_risks_follow_the_subcommand() {
         .into_iter()
         .map(|operation| operation.name)
         .collect();
-    assert_eq!(operations, ["info", "new", "build", "run", "test", "restore", "clean"]);
+    assert_eq!(operations, ["new", "build", "run", "test", "restore", "clean", "format", "info"]);
 }
 
 #[test]

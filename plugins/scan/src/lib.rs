@@ -67,8 +67,8 @@ impl Default for ScanConfig {
 
 impl Tool for Scan {
     const NAME: &'static str = "scan";
-    const DESCRIPTION: &'static str = "List files and folders, sorted, one a line: the size in bytes or the kind, a tab, \
-                                       the path in the workspace. Says what was left out.";
+    const DESCRIPTION: &'static str = "List files and folders, sorted, one a line: size in bytes or kind, a tab, the path. \
+                                       Says what was left out.";
     const RISK: Risk = Risk::ReadOnly;
     const CAPABILITIES: Capabilities = Capabilities::NONE.read_files();
 

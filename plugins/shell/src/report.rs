@@ -10,7 +10,14 @@ const SIGNAL_CODES: i32 = 128;
 
 pub(crate) fn report(output: &process::Output, folder: &RelPath, command: &str) -> Result<Output> {
     let ran = format!("after {:.1} s in `{folder}`", output.duration.as_secs_f64());
-    let printed = printed(&output.text());
+    let printed = match &output.stderr {
+        None => printed(&output.text()),
+        Some(errors) => {
+            let text = printed(&output.text());
+            let end = if text.ends_with('\n') { "" } else { "\n" };
+            format!("stdout:\n{text}{end}stderr:\n{}", printed(&errors.text()))
+        }
+    };
     let failure =
         |kind, what: String| Err(Error::new(kind, format!("{what} {ran}\n{printed}")).executed(true));
     if output.cancelled {
@@ -18,6 +25,9 @@ pub(crate) fn report(output: &process::Output, folder: &RelPath, command: &str) 
     }
     if output.timed_out {
         return failure(ErrorKind::TimedOut, "stopped because its time was up".to_owned());
+    }
+    if output.crowded {
+        return failure(ErrorKind::Failed, "stopped because it started programs without end".to_owned());
     }
     let code = match output.exit {
         Exit::Signal(number) => return failure(ErrorKind::Failed, format!("killed by {}", signal(number))),
@@ -57,6 +67,14 @@ fn changes_only_its_shell(command: &str) -> bool {
         .all(|part| part == "cd" || part.starts_with("cd ") || part.starts_with("export "))
         && !command.contains("$(")
         && !command.contains(['`', '|', '>'])
+}
+
+/// How a program ended, in words.
+pub(crate) fn ended(exit: Exit) -> String {
+    match exit {
+        Exit::Code(code) => format!("exit code {code}"),
+        Exit::Signal(number) => format!("killed by {}", signal(number)),
+    }
 }
 
 fn signal(number: i32) -> String {

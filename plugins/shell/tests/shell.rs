@@ -6,14 +6,14 @@ use std::os::unix::fs::symlink;
 use std::time::Duration;
 
 use foehn_plugin_sdk::wire::ReplyKind::{self, Cancelled, Failed, InvalidArguments, Ok, Refused, TimedOut};
-use foehn_plugin_sdk::wire::{Classification, Preview, Reply};
+use foehn_plugin_sdk::wire::{Classification, Facts, Operation, Preview, Reply, Risk};
 use foehn_plugin_testkit::{Call, TempWorkspace, TestHost, Value, assert_contract, json, run};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 use shell::{RunShell, foehn_plugin};
 
 /// Most characters of this plugin's definitions; those of all standard plugins together may have 8,000.
-const DEFINITION_CHARACTERS: usize = 900;
+const DEFINITION_CHARACTERS: usize = 2_540;
 
 fn shell(workspace: &TempWorkspace, arguments: Value) -> Call {
     run(RunShell, arguments).workspace(workspace)
@@ -119,7 +119,7 @@ fn a_folder_outside_is_refused() {
         assert_eq!((told(&reply), reply.executed), ((kind, message.to_owned()), Some(false)));
         assert_eq!(call().classify().refusal.as_deref(), Some(message));
     }
-    assert!(!base.list().iter().any(|name| name.ends_with("ran")));
+    assert!(!base.list_all().iter().any(|name| name.ends_with("ran")));
 }
 
 #[test]
@@ -189,6 +189,77 @@ fn output_is_bounded_at_characters() {
     assert!(text.ends_with("éééééééééé") && text.contains("bytes left out"), "{text}");
 }
 
+/// The one file that holds all of the last output, if there is one.
+fn kept(workspace: &TempWorkspace) -> Option<String> {
+    let name = workspace.list_all().into_iter().find(|name| name.starts_with(".foehn/output/shell-"))?;
+    Some(workspace.read(&name))
+}
+
+#[test]
+fn all_of_a_long_output_is_in_a_file_that_the_answer_names() {
+    let call = |workspace: &TempWorkspace, command: &str| {
+        let config = json!({"output_characters": 20});
+        shell(workspace, json!({"command": command})).config(config).run()
+    };
+    let workspace = TempWorkspace::empty();
+    assert_eq!(call(&workspace, "seq 5").text().lines().count(), 6);
+    assert_eq!((kept(&workspace), workspace.list_all()), (None, Vec::new()));
+    let reply = call(&workspace, "seq 1000");
+    let whole: String = (1..=1000).map(|number| format!("{number}\n")).collect();
+    assert_eq!(kept(&workspace).as_ref(), Some(&whole));
+    let named = workspace.list_all().into_iter().find(|name| name.ends_with(".txt")).unwrap();
+    assert!(reply.text().contains(&format!("bytes left out; all of it: `{named}` ...]")), "{}", reply.text());
+    assert_eq!(workspace.read(".foehn/output/.gitignore"), "*\n");
+
+    let workspace = TempWorkspace::empty();
+    let reply = call(&workspace, "seq 1000; kill -9 $$");
+    assert_eq!((reply.kind, kept(&workspace)), (Failed, Some(whole)));
+    assert!(reply.message.contains("all of it: `.foehn/output/shell-"), "{}", reply.message);
+}
+
+#[test]
+fn where_nothing_can_be_kept_the_answer_says_so() {
+    let base = TempWorkspace::new([("ws/a", ""), ("elsewhere/", "")]);
+    symlink("../elsewhere", base.join("ws/.foehn")).unwrap();
+    let call = run(RunShell, json!({"command": "seq 10000"})).workspace(base.join("ws"));
+    let reply = call.config(json!({"output_characters": 20})).run();
+    assert!(reply.text().contains("; all of it could not be kept: `.foehn"), "{}", reply.text());
+    assert_eq!(base.list_all(), ["elsewhere/", "ws/", "ws/.foehn -> ../elsewhere", "ws/a"]);
+}
+
+#[test]
+fn the_streams_can_be_kept_apart() {
+    let apart = |command: &str, text: &str| {
+        check(json!({"command": command, "separate_streams": true}), Ok, text);
+    };
+    apart("echo a; echo b >&2; echo c; printf d >&2", "exit code 0 in `.`\nstdout:\na\nc\nstderr:\nb\nd");
+    apart("printf a", "exit code 0 in `.`\nstdout:\na\nstderr:\n(no output)");
+    let config = json!({"output_characters": 20});
+    let arguments = json!({"command": "seq 99; seq 99 >&2", "separate_streams": true});
+    let reply = shell(&TempWorkspace::empty(), arguments).config(config).run();
+    assert_eq!(reply.text().matches("bytes left out").count(), 2, "{}", reply.text());
+}
+
+#[test]
+fn the_operator_sets_the_environment_and_what_commands_start_through() {
+    let config = json!({"env": {"GREETING": "hi"}, "launcher": ["env", "THROUGH=1"]});
+    let arguments = json!({"command": "echo $GREETING $THROUGH"});
+    let reply = shell(&TempWorkspace::empty(), arguments).config(config).run();
+    assert_eq!(told(&reply), (Ok, "exit code 0 in `.`\nhi 1\n".to_owned()));
+}
+
+#[test]
+fn what_cannot_run_is_an_answer_too() {
+    let call = |command: &str| {
+        let workspace = TempWorkspace::new([("plain.txt", "")]);
+        told(&shell(&workspace, json!({"command": command})).run())
+    };
+    let failed = |code: i32, message: &str| (Ok, format!("exit code {code} in `.`\n/bin/sh: 1: {message}\n"));
+    assert_eq!(call("no-such-program x"), failed(127, "no-such-program: not found"));
+    assert_eq!(call("./plain.txt"), failed(126, "./plain.txt: Permission denied"));
+    assert_eq!(call("echo 'open"), failed(2, "Syntax error: Unterminated quoted string"));
+}
+
 #[test]
 fn output_that_is_no_text_is_shown_all_the_same() {
     check_command(r"printf '\304\343\272\303'", Ok, "exit code 0 in `.`\n\u{FFFD}\u{FFFD}\u{FFFD}");
@@ -225,8 +296,47 @@ fn a_person_sees_the_whole_command() {
     let classification =
         shell(&workspace, json!({"command": command, "working_directory": "./sub"})).classify();
     let preview = Some(Preview::Command { command, directory: "sub".into() });
-    assert_eq!(classification, Classification { preview, ..Classification::operation("run") });
-    assert_eq!(workspace.list(), ["sub/", "sub/x"]);
+    let operation = |name: &str, risk| Operation { name: name.to_owned(), risk: Some(risk), target: None };
+    let operations =
+        vec![operation("echo harmless", Risk::Execute), operation("rm -rf sub", Risk::Destructive)];
+    assert_eq!(classification, Classification { preview, operations, ..Classification::default() });
+    assert_eq!(workspace.list_all(), ["sub/", "sub/x"]);
+}
+
+#[test]
+fn what_only_reads_runs_unasked_where_the_operator_says_so() {
+    let check = |command: &str, unasked: bool, expected: &[Risk]| {
+        let config = json!({"read_only_unasked": unasked});
+        let arguments = json!({"command": command});
+        let found = shell(&TempWorkspace::empty(), arguments).config(config).classify();
+        let risks: Vec<Risk> = found.operations.iter().filter_map(|operation| operation.risk).collect();
+        assert_eq!(risks, expected, "{command}");
+    };
+    check("ls -la && git status | head", false, &[Risk::Execute; 3]);
+    check("ls -la && git status | head", true, &[Risk::ReadOnly; 3]);
+    check("cargo metadata --no-deps", true, &[Risk::ReadOnly]);
+    check("cd sub && true", true, &[Risk::ReadOnly]);
+    check("cat /etc/passwd", true, &[Risk::Execute]);
+    check("cat \"$x\"", true, &[Risk::Execute]);
+    check("cat < ../x", true, &[Risk::Execute]);
+    check("while read -r l; do echo $l; done < /etc/passwd", true, &[Risk::Execute]);
+    check("ls > out", true, &[Risk::Execute, Risk::ReadOnly]);
+    check("ls $(git push)", true, &[Risk::Execute, Risk::Execute]);
+    check("eval ls", true, &[Risk::Destructive, Risk::ReadOnly]);
+}
+
+#[test]
+fn what_leads_out_is_a_fact() {
+    let arguments = json!({"command": "echo x > ../a; curl https://ada@example.org:8/x | tee /b"});
+    let workspace = TempWorkspace::new([("sub/x", "")]);
+    let facts = shell(&workspace, arguments).classify().facts;
+    let outside = workspace.path().canonicalize().unwrap().parent().unwrap().join("a");
+    let expected = Facts {
+        paths: vec![outside, "/b".into()],
+        hosts: vec!["example.org".to_owned()],
+        ..Facts::default()
+    };
+    assert_eq!(facts, expected);
 }
 
 #[test]

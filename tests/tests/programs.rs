@@ -1,0 +1,73 @@
+//! What an operator says about the programs of one tool: network, launcher, environment. A script stands for `dotnet`.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use foehn_tests::{World, brief};
+
+const DOTNET: &str = "[agents.default.tools.dotnet]\nprogram = \"[WORK]/dotnet\"\n";
+
+/// The answer when the stand-in runs with these settings; `[WORK]` and `[ROOT]` are the folders of the world.
+fn told(script: &str, settings: &str, change: impl FnOnce(World) -> World) -> (World, String) {
+    let world = change(World::with_plugins(&["dotnet"])).file("dotnet", script);
+    let program = world.work().join("dotnet");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("its owner may");
+    let settings = format!("{DOTNET}{settings}")
+        .replace("[WORK]", &world.work().display().to_string())
+        .replace("[ROOT]", &world.path("").display().to_string());
+    let world = world.user_config(&settings);
+    let run = world.foehn(&["tools", "call", "--yes", "dotnet", r#"{"subcommand":"build"}"#]);
+    let told = brief(&run.envelope());
+    (world, told)
+}
+
+fn same(world: World) -> World {
+    world
+}
+
+#[test]
+fn a_program_reaches_the_network_only_where_the_operator_leaves_it() {
+    let has_bash = Command::new("bash").arg("--version").output().is_ok();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let script = format!("#!/usr/bin/env bash\nexec 3<>/dev/tcp/127.0.0.1/{port} && echo connected\n");
+    if has_bash {
+        let reaches = |settings| told(&script, settings, same).1.contains("connected");
+        assert_eq!(
+            ["", "network = \"on\"\n", "network = \"off\"\n"].map(reaches),
+            [true, true, false],
+            "as it is by default, on, off"
+        );
+    }
+}
+
+#[test]
+fn a_program_gets_the_variables_that_the_operator_passes_on() {
+    let script = "#!/bin/sh\necho \"$MINE $HINT ${#GITHUB_TOKEN} $GITHUB_TOKEN $OTHER_TOKEN\"\n";
+    let settings =
+        "env_pass = [\"GITHUB_TOKEN\", \"HINT\"]\n[agents.default.tools.dotnet.env]\nMINE = \"own\"\n";
+    let (_, told) = told(script, settings, |world| {
+        world.env("GITHUB_TOKEN", "ghp-made-up-123456").env("OTHER_TOKEN", "no").env("HINT", "a hint")
+    });
+    insta::assert_snapshot!(told, @r#"ok "dotnet build: exit code 0 after [TIME] s in `.`\nown a hint 18 [secret] \n""#);
+}
+
+#[test]
+fn a_launcher_stays_inside_the_rules_of_the_kernel_unless_it_is_the_boundary() {
+    // Stands for a container: does what only an unconfined program can, then starts what it is given.
+    let launcher =
+        r#"launcher = ["sh", "-c", "echo out 2>/dev/null > [ROOT]/outside.txt; exec \"$@\"", "launcher"]"#;
+    let outside = |settings: &str| {
+        let (world, told) = told("#!/bin/sh\necho \"[$1]\"\n", settings, same);
+        (told, world.path("outside.txt").exists())
+    };
+    let ran = r#"ok "dotnet build: exit code 0 after [TIME] s in `.`\n[build]\n""#;
+    assert_eq!(outside(&format!("{launcher}\n")), (ran.to_owned(), false));
+    let alone = format!("{launcher}\nconfinement = \"launcher\"\n");
+    assert_eq!(outside(&alone), (ran.to_owned(), true));
+    let (refused, wrote) = outside(&format!("{alone}[sandbox]\nrequire = true\n"));
+    insta::assert_snapshot!(refused, @"failed executed=false retryable=true: plugin `dotnet` cannot run: it cannot be confined as `[sandbox] require = true` demands: no rules of the kernel: the configuration leaves it to another program");
+    assert!(!wrote);
+}
