@@ -184,7 +184,6 @@ impl Setup {
                 file_size: megabytes(sandbox.file_megabytes),
                 open_files: sandbox.open_files,
                 cpu_seconds: sandbox.cpu_seconds,
-                ..SandboxSettings::default().limits
             },
             ..SandboxSettings::default()
         };

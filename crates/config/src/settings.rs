@@ -209,6 +209,7 @@ pub struct Sandbox {
     /// Largest file that a call may write.
     pub file_megabytes: Option<u64>,
     pub open_files: Option<u64>,
+    /// Processes and threads of a worker with all the programs that it starts. Default 2048.
     pub processes: Option<u64>,
     pub cpu_seconds: Option<u64>,
 }
@@ -222,7 +223,7 @@ impl Default for Sandbox {
             memory_megabytes: Some(2048),
             file_megabytes: None,
             open_files: None,
-            processes: None,
+            processes: Some(2048),
             cpu_seconds: None,
         }
     }

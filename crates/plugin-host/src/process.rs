@@ -375,6 +375,9 @@ impl Worker {
             if self.may_have_children {
                 tree::sweep_orphans();
             }
+            if let Some(confinement) = &self.confinement {
+                confinement.processes.release();
+            }
         }
     }
 }

@@ -141,8 +141,8 @@ impl PluginSet {
             plugin.in_process().await.map_err(says)?;
             return Ok(Checked { confinement: None });
         }
-        let mut worker = plugin.start(plugin.greatest_grant(), None).await.map_err(says)?;
-        let confinement = worker.confinement.take();
+        let worker = plugin.start(plugin.greatest_grant(), None).await.map_err(says)?;
+        let confinement = worker.confinement.clone();
         worker.retire().await;
         Ok(Checked { confinement })
     }

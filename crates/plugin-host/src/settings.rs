@@ -148,8 +148,8 @@ pub struct SandboxSettings {
     /// Further folders that calls which may write files can write.
     pub write: Vec<PathBuf>,
     /// What one worker, and each program it starts, can take. The address space holds only for workers that start no
-    /// programs, by default 2 GiB: programs with a runtime of their own reserve far more than they use. Their number is
-    /// limited by default to 2,048 where the kernel counts a worker's apart from all others of the user.
+    /// programs, by default 2 GiB: programs with a runtime of their own reserve far more than they use. Their number,
+    /// threads included, is by default 2,048 for each worker.
     pub limits: Limits,
 }
 
@@ -160,7 +160,7 @@ impl Default for SandboxSettings {
             network: true,
             read: Vec::new(),
             write: Vec::new(),
-            limits: Limits { address_space: Some(2 << 30), own_processes: Some(2048), ..Limits::default() },
+            limits: Limits { address_space: Some(2 << 30), processes: Some(2048), ..Limits::default() },
         }
     }
 }

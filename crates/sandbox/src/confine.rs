@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(target_os = "linux")]
+use crate::namespaces::{self, Entered};
 use crate::support::support;
-use crate::{Profile, limits};
+use crate::{ProcessBound, Profile, limits};
 
 /// What was enforced, told by the kernel and not assumed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +17,8 @@ pub struct Confinement {
     pub seccomp: bool,
     #[serde(default)]
     pub network: NetworkNamespace,
+    #[serde(default)]
+    pub processes: ProcessBound,
     /// One line for a person for each thing that is not enforced.
     pub lacking: Vec<String>,
 }
@@ -22,7 +26,9 @@ pub struct Confinement {
 impl Confinement {
     /// Whether every rule of the profile holds.
     pub fn is_complete(&self) -> bool {
-        self.landlock == Enforcement::Fully && self.seccomp
+        self.landlock == Enforcement::Fully
+            && self.seccomp
+            && !matches!(self.processes, ProcessBound::Nothing(_))
     }
 }
 
@@ -35,8 +41,6 @@ pub enum NetworkNamespace {
     Shared,
     /// Its own, empty one.
     Empty,
-    /// Its own, empty one, inside a user namespace of its own: the kernel counts its processes apart.
-    EmptyAsUser,
     /// It was to have its own, and the system said no, in these words. Its sockets are refused by system call alone.
     Refused(String),
 }
@@ -72,11 +76,14 @@ pub enum SandboxError {
 /// refuses is an error, after which the process is confined in part and should end.
 pub fn confine(profile: &Profile) -> Result<Confinement, SandboxError> {
     if profile.unconfined {
-        limits::apply(&profile.limits, &NetworkNamespace::Shared)?;
+        // Not in namespaces of ours: whoever confines it needs to make them.
+        let processes = bound(profile, false);
+        limits::apply(&profile.limits, &processes)?;
         return Ok(Confinement {
             landlock: Enforcement::Not,
             seccomp: false,
             network: NetworkNamespace::Shared,
+            processes,
             lacking: vec![UNCONFINED.to_owned()],
         });
     }
@@ -86,27 +93,49 @@ pub fn confine(profile: &Profile) -> Result<Confinement, SandboxError> {
 /// Said where the caller asked for nothing.
 const UNCONFINED: &str = "no rules of the kernel: the configuration leaves it to another program";
 
+/// `as_user`: within a user namespace of its own.
+fn bound(profile: &Profile, as_user: bool) -> ProcessBound {
+    match profile.limits.processes {
+        None => ProcessBound::Unasked,
+        Some(_) if as_user => ProcessBound::OwnUser,
+        Some(most) => ProcessBound::impose(most),
+    }
+}
+
 #[cfg(target_os = "linux")]
 fn enforce(profile: &Profile) -> Result<Confinement, SandboxError> {
-    let support = support();
-    let network = if profile.execute_programs && !profile.network {
-        crate::network::leave()?
+    let mut support = support();
+    let entered = if profile.execute_programs {
+        namespaces::enter(!profile.network)?
     } else {
-        NetworkNamespace::Shared
+        Entered { network: NetworkNamespace::Shared, as_user: false }
     };
-    // After the namespace, whose processes are counted apart.
-    limits::apply(&profile.limits, &network)?;
+    let processes = bound(profile, entered.as_user);
+    if let ProcessBound::Nothing(why) = &processes {
+        support.lacking.push(format!(
+            "nothing but a look now and then ends programs that start others without end ({why})"
+        ));
+    }
+    limits::apply(&profile.limits, &processes)?;
     let landlock = crate::files::apply(profile)?;
     if support.seccomp {
         crate::calls::apply(profile)?;
     }
-    crate::privileges::apply(network != NetworkNamespace::EmptyAsUser)?;
-    Ok(Confinement { landlock, seccomp: support.seccomp, network, lacking: support.lacking })
+    crate::privileges::apply(!entered.as_user)?;
+    let Entered { network, .. } = entered;
+    Ok(Confinement { landlock, seccomp: support.seccomp, network, processes, lacking: support.lacking })
 }
 
 #[cfg(not(target_os = "linux"))]
 fn enforce(profile: &Profile) -> Result<Confinement, SandboxError> {
     let network = NetworkNamespace::Shared;
-    limits::apply(&profile.limits, &network)?;
-    Ok(Confinement { landlock: Enforcement::Not, seccomp: false, network, lacking: support().lacking })
+    let processes = bound(profile, false);
+    limits::apply(&profile.limits, &processes)?;
+    Ok(Confinement {
+        landlock: Enforcement::Not,
+        seccomp: false,
+        network,
+        processes,
+        lacking: support().lacking,
+    })
 }

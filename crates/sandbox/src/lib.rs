@@ -21,14 +21,16 @@ mod calls;
 mod files;
 mod limits;
 #[cfg(target_os = "linux")]
-mod network;
+mod namespaces;
 #[cfg(target_os = "linux")]
 mod paths;
 #[cfg(target_os = "linux")]
 mod privileges;
+mod processes;
 
 pub use confine::{Confinement, Enforcement, NetworkNamespace, SandboxError, confine};
 pub use environment::clean_environment;
 pub use harden::harden_host;
+pub use processes::ProcessBound;
 pub use profile::{Limits, Profile};
 pub use support::{Support, support};

@@ -3,11 +3,16 @@
 use rlimit::Resource;
 
 use crate::profile::Limits;
-use crate::{NetworkNamespace, SandboxError};
+use crate::{ProcessBound, SandboxError};
 
-pub(crate) fn apply(limits: &Limits, network: &NetworkNamespace) -> Result<(), SandboxError> {
-    let own = limits.own_processes.filter(|_| *network == NetworkNamespace::EmptyAsUser);
-    let processes = [limits.processes, own].into_iter().flatten().min();
+pub(crate) fn apply(limits: &Limits, bound: &ProcessBound) -> Result<(), SandboxError> {
+    let processes = match bound {
+        ProcessBound::OwnUser => limits.processes,
+        ProcessBound::WholeUser => {
+            limits.processes.map(|own| own.saturating_add(crate::processes::tasks_of_user()))
+        }
+        _ => None,
+    };
     // A crashing plugin must not leave its memory, and the user's data in it, in the workspace.
     set(Resource::CORE, "core file size", Some(0))?;
     set(Resource::AS, "address space", limits.address_space)?;

@@ -31,12 +31,9 @@ pub struct Profile {
 pub struct Limits {
     /// Bytes of address space.
     pub address_space: Option<u64>,
-    /// Processes and threads. The kernel counts all of the user's, not only ours, so a low number can fail for reasons
-    /// outside.
+    /// Processes and threads, as well as the system can count those of one confined process and all below it: see
+    /// [`ProcessBound`](crate::ProcessBound).
     pub processes: Option<u64>,
-    /// The same where the kernel counts only ours, see [`NetworkNamespace::EmptyAsUser`](crate::NetworkNamespace::EmptyAsUser).
-    /// The lower of both counts there.
-    pub own_processes: Option<u64>,
     /// Bytes of the largest file that can be written.
     pub file_size: Option<u64>,
     pub open_files: Option<u64>,

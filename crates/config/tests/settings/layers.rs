@@ -41,7 +41,7 @@ fn without_anything_there_are_defaults() {
     sandbox.file_megabytes = -
     sandbox.memory_megabytes = 2048
     sandbox.open_files = -
-    sandbox.processes = -
+    sandbox.processes = 2048
     sandbox.read = []
     sandbox.require = false
     sandbox.write = []
@@ -170,7 +170,7 @@ fn the_sample_is_true() {
     sandbox.file_megabytes = 100  (foehn.toml:36)
     sandbox.memory_megabytes = 2048  (foehn.toml:35)
     sandbox.open_files = 256  (foehn.toml:37)
-    sandbox.processes = 64  (foehn.toml:38)
+    sandbox.processes = 2048  (foehn.toml:38)
     sandbox.read = ["/data"]  (foehn.toml:33)
     sandbox.require = false  (foehn.toml:32)
     sandbox.write = ["/home/.cargo/registry"]  (foehn.toml:34)
