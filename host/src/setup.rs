@@ -171,6 +171,7 @@ impl Setup {
                 host.disabled.insert(name.clone());
             }
         }
+        host.take_back_programs = settings.undo.shell;
         let sandbox = &settings.sandbox;
         let absolute = |paths: &[PathBuf]| paths.iter().map(|path| self.loaded.folder.join(path)).collect();
         let megabytes = |count: Option<u64>| count.map(|count| count.saturating_mul(1 << 20));

@@ -126,6 +126,12 @@ impl<'a, C> Cx<'a, C> {
         self.head.risk_profile
     }
 
+    /// Whether the host wants to be able to take back what the programs of this call change in the workspace: see
+    /// `undo::surveyed`.
+    pub fn takes_back_programs(&self) -> bool {
+        self.head.take_back_programs
+    }
+
     /// The tool's own config section.
     pub fn config(&self) -> &'a C {
         self.config

@@ -8,21 +8,28 @@
 //! changes a call. What is older than a week, beyond the newest hundred calls, or too much altogether is dropped. Not kept:
 //! owner, times, access lists, and files larger than [`LARGEST_KEPT`], which are named as lost for undo.
 
+mod contents;
+mod index;
 mod plan;
 mod record;
 mod state;
 mod store;
+mod survey;
 
 use crate::workspace::{EntryKind, RelPath, Result, Workspace};
 
 pub use crate::wire::Undone;
+pub use survey::{MOST_ENTRIES, MOST_HELD, preview_survey, surveyed, undo_survey};
 
-use record::Change;
+use record::{Change, Record};
 use state::State;
 use store::Store;
 
 /// The largest file whose content is kept, in bytes.
 pub const LARGEST_KEPT: u64 = 64 << 20;
+
+/// How many folders are named that were not looked into.
+const LEFT_OUT_NAMED: usize = 5;
 
 /// What a call changes in one workspace, told as it goes. Dropped without [`finish`](Recorder::finish) it stands for a call
 /// that was cut off.
@@ -134,7 +141,7 @@ pub fn undo(workspace: &Workspace, key: &str) -> Result<Option<Undone>> {
     let Some(record) = store::find(workspace, key)? else { return Ok(None) };
     let undone = plan::carry_out(workspace, &record.changes);
     store::mark_undone(workspace, &record)?;
-    Ok(Some(undone))
+    Ok(Some(with_remarks(undone, &record)))
 }
 
 /// Tells what [`undo`] would do, and does nothing. Calls of the same files that come later count as taken back before.
@@ -144,5 +151,22 @@ pub fn undo(workspace: &Workspace, key: &str) -> Result<Option<Undone>> {
 pub fn preview(workspace: &Workspace, key: &str) -> Result<Option<Undone>> {
     let Some(record) = store::find(workspace, key)? else { return Ok(None) };
     let later = store::later(workspace, &record)?;
-    Ok(Some(plan::preview(workspace, &record.changes, &later)))
+    Ok(Some(with_remarks(plan::preview(workspace, &record.changes, &later), &record)))
+}
+
+/// Adds what is to be said where changes were found by looking.
+fn with_remarks(mut undone: Undone, record: &Record) -> Undone {
+    let Some(survey) = &record.survey else { return undone };
+    if !survey.is_over {
+        let cut_off = "a command was cut off before it was seen what it had changed; that stays as it is";
+        undone.left.push(cut_off.to_owned());
+    }
+    if !survey.left_out.is_empty() {
+        let names = survey.left_out.iter().map(|path| format!("`{path}`"));
+        let names = Vec::from_iter(names.take(LEFT_OUT_NAMED)).join(", ");
+        let more = survey.left_out.len().saturating_sub(LEFT_OUT_NAMED);
+        let more = if more > 0 { format!(" and {more} more folders") } else { String::new() };
+        undone.notes.push(format!("what a command changed in {names}{more} is not known, and stays"));
+    }
+    undone
 }

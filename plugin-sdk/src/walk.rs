@@ -30,8 +30,7 @@ pub use skipped::{Names, Skipped, escaped};
 pub const MOST_ENTRIES: u64 = 500_000;
 /// How far below its start a walk goes: each level holds a handle open.
 pub const DEEPEST: usize = 100;
-/// Names of folders that are seldom meant: what a tool's configuration begins with.
-pub const SKIPPED_DIRECTORIES: [&str; 6] = [".git", "node_modules", "target", "bin", "obj", ".foehn"];
+pub use crate::workspace::SKIPPED_DIRECTORIES;
 
 /// What a walk enters and what it leaves out.
 #[derive(Clone, Default)]

@@ -31,6 +31,9 @@ use links::Last;
 /// The folder of a workspace that Foehn and its plugins keep their own things in: no part of the work, and in no listing.
 pub const OWN_FOLDER: &str = ".foehn";
 
+/// Names of folders that are seldom meant: what a tool's configuration begins with.
+pub const SKIPPED_DIRECTORIES: [&str; 6] = [".git", "node_modules", "target", "bin", "obj", OWN_FOLDER];
+
 /// What a method of [`Workspace`] returns.
 pub type Result<T> = std::result::Result<T, WorkspaceError>;
 

@@ -79,7 +79,7 @@ impl Place {
 }
 
 fn restored(lines: &[&str]) -> Option<Undone> {
-    Some(Undone { restored: lines.iter().map(|line| (*line).to_owned()).collect(), left: Vec::new() })
+    Some(Undone { restored: lines.iter().map(|line| (*line).to_owned()).collect(), ..Undone::default() })
 }
 
 /// One call and its undoing leave the tree as it was.
@@ -190,6 +190,7 @@ fn what_somebody_else_did_since_stays() {
                 "`made` was made by the call and holds something since; it stays".to_owned(),
                 "`a.txt` was changed by somebody else since, and stays as it is".to_owned(),
             ],
+            ..Undone::default()
         }
     );
     assert_eq!(fs::read_to_string(place.at("a.txt")).unwrap(), "the user's");
@@ -219,7 +220,10 @@ fn a_call_that_was_cut_off_is_told_and_left() {
     fs::write(place.at("a.txt"), "half").unwrap();
     drop(recorder);
     let left = "`a.txt` was being changed when the call was cut off: whose change it is cannot be told, and it stays as it is";
-    assert_eq!(place.undo("s/1"), Some(Undone { restored: Vec::new(), left: vec![left.to_owned()] }));
+    assert_eq!(
+        place.undo("s/1"),
+        Some(Undone { restored: Vec::new(), left: vec![left.to_owned()], ..Undone::default() })
+    );
 }
 
 #[test]

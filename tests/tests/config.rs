@@ -128,6 +128,7 @@ fn show_tells_each_value_and_where_it_came_from() {
     temperature - default
     timeout_seconds 30 [ROOT]/work/foehn.toml:2
     trusted_folders [] default
+    undo.shell false default
     working_directory "" default
     "#);
 }

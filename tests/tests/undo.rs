@@ -52,14 +52,14 @@ fn one_prompt_after_another_is_taken_back() {
     would take back "second prompt":
       `d.txt`: is `c.txt` again
       `a.txt`: has its old content again
-      not: `run_shell` cannot take a call back
+      not: `run_shell` can be taken back only when it runs with `[undo] shell = true` in your settings
     "#);
     assert_eq!(files(&world), before, "a dry run changes nothing");
     insta::assert_snapshot!(world.foehn(&["undo"]).expect_code(1).answer(), @r#"
     took back "second prompt":
       `d.txt`: is `c.txt` again
       `a.txt`: has its old content again
-      not: `run_shell` cannot take a call back
+      not: `run_shell` can be taken back only when it runs with `[undo] shell = true` in your settings
     "#);
     let text = |text: &str| Some(text.to_owned());
     assert_eq!(files(&world), [text("1\r\ntwo\r\n"), text("b"), text("c"), None]);
@@ -91,6 +91,7 @@ fn what_somebody_else_changed_stays_and_is_named() {
             "turn": 1, "prompt": "first prompt", "dry_run": false,
             "restored": ["`new/b.txt`: the new file is gone", "`new`: the new folder is gone"],
             "left": ["`a.txt` was changed by somebody else since, and stays as it is"],
+            "notes": [],
         })]
     );
     assert_eq!(world.read("a.txt").as_deref(), Some("mine\n"));
@@ -119,4 +120,43 @@ fn a_session_is_taken_back_where_it_worked() {
     insta::assert_snapshot!(world.foehn(&["undo", "nonsense"]).expect_code(2).talk(), @"error: there is no session nonsense; see `foehn sessions`");
     let id = world.foehn(&["run", "--json", "--yes", "first prompt"]).expect_code(0).session();
     insta::assert_snapshot!(world.foehn(&["undo", "-C", "sub", &id]).expect_code(2).talk(), @"error: session [ID] worked in [ROOT]/work, not here; add `-C [ROOT]/work`");
+}
+
+#[test]
+fn what_commands_did_comes_back_together_with_what_the_file_tools_did() {
+    let script = r#"
+[[turn]]
+nth = 1
+calls = [{ name = "edit_file", arguments = { path = "a.txt", old_text = "one", new_text = "1" } }]
+[[turn]]
+nth = 2
+calls = [{ name = "run_shell", arguments = { command = "tr a-z A-Z < a.txt > b.txt; mv b.txt a.txt; rm -r sub; chmod 700 c.sh" } }]
+[[turn]]
+nth = 3
+calls = [{ name = "edit_file", arguments = { path = "a.txt", old_text = "TWO", new_text = "2" } }]
+[[turn]]
+always = true
+text = "done"
+"#;
+    let files = |world: World| world.file("a.txt", "one\r\ntwo\r\n").file("sub/d.txt", "d").file("c.sh", "c");
+    let (world, _model) = files(World::new()).user_config("[undo]\nshell = true\n").serve(script);
+    let state = |world: &World| {
+        let mode = std::os::unix::fs::PermissionsExt::mode(
+            &world.work().join("c.sh").metadata().expect("it is there").permissions(),
+        );
+        (["a.txt", "b.txt", "sub/d.txt"].map(|name| world.read(name)), mode)
+    };
+    let before = state(&world);
+    world.foehn(&["run", "--yes", "change it all"]).expect_code(0);
+    assert_eq!(world.read("a.txt").as_deref(), Some("1\r\n2\r\n"));
+    insta::assert_snapshot!(world.foehn(&["undo"]).expect_code(0).answer(), @r#"
+    took back "change it all":
+      `a.txt`: has its old content again
+      `c.sh`: has its old permissions again
+      `a.txt`: has its old content again
+      `sub`: is there again
+      `sub/d.txt`: is there again
+      `a.txt`: has its old content again
+    "#);
+    assert_eq!(state(&world), before);
 }

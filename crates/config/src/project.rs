@@ -115,6 +115,7 @@ fn refuse(keys: &[&str], value: &Value, own: &Settings, user_layer: Option<&Laye
             let loosens = text(value) != Some("strict") && is_strict(keys, own);
             loosens.then_some("a project may not accept more from a model than you do")
         }
+        ["undo", "shell"] if own.undo.shell => Some("it would keep less for `foehn undo` than you do"),
         ["agents", _, "tools", _, "allow"] => Some("only you give permissions"),
         ["agents", _, "tools", _, "network"] if text(value) != Some("off") => {
             Some("only you switch the network on")

@@ -58,6 +58,7 @@ pub struct Settings {
     pub sandbox: Sandbox,
     pub log: Log,
     pub store: Store,
+    pub undo: Undo,
     pub contract: Contract,
     /// `[agents.NAME]`
     pub agents: BTreeMap<AgentName, Agent>,
@@ -90,6 +91,7 @@ impl Default for Settings {
             sandbox: Sandbox::default(),
             log: Log::default(),
             store: Store::default(),
+            undo: Undo::default(),
             contract: Contract::default(),
             agents: BTreeMap::new(),
         }
@@ -255,6 +257,14 @@ words! {
         Debug = "debug",
         Trace = "trace",
     }
+}
+
+/// `[undo]`: what `foehn undo` can take back beside the changes of tools that keep them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
+pub struct Undo {
+    /// Whether what commands change in the workspace is kept as well. Default `false`.
+    pub shell: bool,
 }
 
 /// `[store]`

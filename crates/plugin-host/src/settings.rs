@@ -31,6 +31,9 @@ pub struct Settings {
     pub tools: BTreeMap<String, Value>,
     /// Every tool that the configuration speaks of, also where it says nothing to the plugin.
     pub configured_tools: BTreeSet<String>,
+    /// Whether what commands change in the workspace should be possible to take back. Default `false`: it costs a look at
+    /// every file before and after each.
+    pub take_back_programs: bool,
     pub sandbox: SandboxSettings,
     pub timeouts: Timeouts,
     /// The program that becomes a worker when it is started with [`WORKER_COMMAND`](crate::WORKER_COMMAND). Default: this
@@ -57,6 +60,7 @@ impl Settings {
             disabled: BTreeSet::new(),
             tools: BTreeMap::new(),
             configured_tools: BTreeSet::new(),
+            take_back_programs: false,
             sandbox: SandboxSettings::default(),
             timeouts: Timeouts::default(),
             worker_program: None,

@@ -120,6 +120,7 @@ impl PluginSet {
             caller: request.caller.as_ref().map(|id| Caller { id: id.clone(), ..Caller::default() }),
             risk_profile: Some(grant.risk),
             log_level: tool.plugin.log.level(),
+            take_back_programs: grant.programs && self.inner.shared.settings.take_back_programs,
         }
     }
 

@@ -9,21 +9,25 @@ use crate::call::{Call, Ended};
 use crate::reply;
 use crate::set::PluginSet;
 
-/// Why a call was not taken back. Each text completes "TOOL ...".
+/// Why a call was not taken back.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UndoError {
-    #[error("cannot take a call back")]
-    Unsupported,
-    #[error("cannot run: {0}")]
-    Unavailable(String),
-    #[error("failed: {0}")]
-    Failed(String),
+    /// The tool cannot, in its own words.
+    #[error("{0}")]
+    Unsupported(String),
+    #[error("`{tool}` cannot run: {reason}")]
+    Unavailable { tool: String, reason: String },
+    #[error("`{tool}` failed: {reason}")]
+    Failed { tool: String, reason: String },
 }
 
 impl PluginSet {
     /// Takes back what a call did; `None` when it had left nothing. With `preview` nothing is done, where nothing could be.
     pub async fn undo(&self, request: &ToolRequest, preview: bool) -> Result<Option<Undone>, UndoError> {
-        let tool = self.resolve(request).await.map_err(UndoError::Unavailable)?;
+        let name = || request.spec.name.clone();
+        let unavailable = |reason| UndoError::Unavailable { tool: name(), reason };
+        let failed = |reason| UndoError::Failed { tool: name(), reason };
+        let tool = self.resolve(request).await.map_err(unavailable)?;
         let (op, grant) = if preview { (op::UNDO_PREVIEW, tool.classify) } else { (op::UNDO, tool.execute) };
         let head = self.head(request, &tool, grant, request.timeout);
         let call = Call {
@@ -37,24 +41,25 @@ impl PluginSet {
             may_change: !preview,
         };
         match self.run(&tool.plugin, call).await {
-            Ended::Replied { reply, .. } => undone(reply),
-            Ended::Crashed(how) => Err(UndoError::Failed(format!("plugin `{}` {how}", tool.plugin.name))),
-            Ended::Unavailable(why) => Err(UndoError::Unavailable(why)),
+            Ended::Replied { reply, .. } if reply.kind == ReplyKind::Unsupported => {
+                Err(UndoError::Unsupported(reply.message))
+            }
+            Ended::Replied { reply, .. } => undone(reply).map_err(failed),
+            Ended::Crashed(how) => Err(failed(format!("plugin `{}` {how}", tool.plugin.name))),
+            Ended::Unavailable(why) => Err(unavailable(why)),
             Ended::Forced { .. } | Ended::NotBegun(_) => {
-                Err(UndoError::Failed(format!("no answer within {}", reply::duration(request.timeout))))
+                Err(failed(format!("no answer within {}", reply::duration(request.timeout))))
             }
         }
     }
 }
 
-fn undone(reply: wire::Reply) -> Result<Option<Undone>, UndoError> {
-    match reply.kind {
-        ReplyKind::Ok => {}
-        ReplyKind::Unsupported => return Err(UndoError::Unsupported),
-        _ => return Err(UndoError::Failed(reply.message)),
+fn undone(reply: wire::Reply) -> Result<Option<Undone>, String> {
+    if reply.kind != ReplyKind::Ok {
+        return Err(reply.message);
     }
     let Some(Part::Json { value }) = reply.parts.into_iter().next() else { return Ok(None) };
-    let wire::Undone { restored, left } = serde_json::from_value(value)
-        .map_err(|error| UndoError::Failed(format!("its answer cannot be read: {error}")))?;
-    Ok(Some(Undone { restored, left }))
+    let wire::Undone { restored, left, notes } =
+        serde_json::from_value(value).map_err(|error| format!("its answer cannot be read: {error}"))?;
+    Ok(Some(Undone { restored, left, notes }))
 }

@@ -108,4 +108,7 @@ pub struct Undone {
     pub restored: Vec<String>,
     /// One line for each thing that was left as it is, with the reason.
     pub left: Vec<String>,
+    /// What else to know, for instance about what nobody looked at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }

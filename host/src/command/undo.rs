@@ -168,11 +168,13 @@ async fn take_back(
             timeout,
         };
         match plugins.undo(&request, arguments.dry_run).await.map(Option::unwrap_or_default) {
-            Ok(Undone { restored, left }) => {
+            Ok(Undone { restored, left, notes }) => {
                 all.restored.extend(restored);
                 all.left.extend(left);
+                all.notes.extend(notes);
+                all.notes.dedup();
             }
-            Err(error) => all.left.push(format!("`{tool}` {error}")),
+            Err(error) => all.left.push(error.to_string()),
         }
     }
     report(arguments, unit, &all)?;
@@ -188,7 +190,7 @@ fn report(arguments: &UndoArgs, unit: &Unit, all: &Undone) -> Result<()> {
     if arguments.json {
         line(&json!({
             "turn": unit.turn, "prompt": unit.prompt, "dry_run": arguments.dry_run,
-            "restored": all.restored, "left": all.left,
+            "restored": all.restored, "left": all.left, "notes": all.notes,
         }))?;
         return Ok(());
     }
@@ -200,6 +202,9 @@ fn report(arguments: &UndoArgs, unit: &Unit, all: &Undone) -> Result<()> {
     for left in &all.left {
         text(&format!("  not: {left}"))?;
     }
+    for note in &all.notes {
+        text(&format!("  note: {note}"))?;
+    }
     if all.restored.is_empty() && all.left.is_empty() {
         text("  nothing: its calls left nothing behind")?;
     }
@@ -209,7 +214,9 @@ fn report(arguments: &UndoArgs, unit: &Unit, all: &Undone) -> Result<()> {
 /// What the model reads before the next prompt.
 fn for_the_model(unit: &Unit, all: &Undone) -> String {
     let mut words = format!("[The user took back what was done for \"{}\".", shortened(&unit.prompt));
-    for (what, lines) in [("As before again", &all.restored), ("Left as it is", &all.left)] {
+    for (what, lines) in
+        [("As before again", &all.restored), ("Left as it is", &all.left), ("Notes", &all.notes)]
+    {
         if !lines.is_empty() {
             words.push_str(&format!("\n{what}:\n- {}", lines.join("\n- ")));
         }

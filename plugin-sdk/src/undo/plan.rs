@@ -6,6 +6,9 @@ use super::state::State;
 use super::store;
 use crate::workspace::{RelPath, Result, Workspace, WorkspaceError};
 
+/// Reading, writing and searching a folder, for its owner.
+const OWNER_MAY: u32 = 0o700;
+
 /// Takes the changes back, the last one first.
 pub(super) fn carry_out(workspace: &Workspace, changes: &[Change]) -> Undone {
     let mut undone = Undone::default();
@@ -42,7 +45,7 @@ pub(super) fn preview(workspace: &Workspace, changes: &[Change], later: &[Record
                 if *path == change.path { change.after.as_ref() } else { Some(&change.before) };
             Ok(before_later(path, left_by_call, later, now))
         };
-        match take_back(change, look, |_| Ok(None)) {
+        match take_back(change, look, |now| prevented(workspace, change, now)) {
             Ok(line) => undone.restored.extend(line),
             Err(reason) => undone.left.push(reason),
         }
@@ -109,19 +112,42 @@ fn act(workspace: &Workspace, change: &Change, now: &State) -> Result<Option<Str
     }
 }
 
+const NOT_KEPT: &str = "cannot be brought back: its old content was not kept";
+const OF_NO_KIND: &str = "was no file, link or folder, and cannot be brought back";
+
+/// Why [`act`] will not do it, as far as that can be told before.
+fn prevented(workspace: &Workspace, change: &Change, now: &State) -> Result<Option<String>> {
+    if change.moved_to.is_some() {
+        return Ok(None);
+    }
+    let reason = match (&change.before, now) {
+        (State::File { hash: old, .. }, State::File { hash, .. }) if old == hash => None,
+        (State::File { hash, .. }, _) if !store::holds(workspace, hash)? => Some(NOT_KEPT),
+        (State::Other, _) => Some(OF_NO_KIND),
+        _ => None,
+    };
+    Ok(reason.map(str::to_owned))
+}
+
 /// Brings the old state back. `Some` says why it cannot be.
 fn restore(workspace: &Workspace, path: &RelPath, before: &State, now: &State) -> Result<Option<String>> {
-    if let (State::Directory { .. }, State::Directory { .. }) = (before, now) {
+    if let (State::Directory { mode }, State::Directory { .. }) = (before, now) {
+        // Until all in it is as it was.
+        workspace.set_mode(path, mode | OWNER_MAY)?;
+        return Ok(None);
+    }
+    if let (State::File { hash: old, mode }, State::File { hash, .. }) = (before, now)
+        && old == hash
+    {
+        workspace.set_mode(path, *mode)?;
         return Ok(None);
     }
     let bytes = match before {
         State::File { hash, .. } => match store::content(workspace, hash)? {
             Some(bytes) => Some(bytes),
-            None => return Ok(Some("cannot be brought back: its old content was not kept".to_owned())),
+            None => return Ok(Some(NOT_KEPT.to_owned())),
         },
-        State::Other => {
-            return Ok(Some("was no file, link or folder, and cannot be brought back".to_owned()));
-        }
+        State::Other => return Ok(Some(OF_NO_KIND.to_owned())),
         _ => None,
     };
     let replaces_file = matches!((before, now), (State::File { .. }, State::File { .. }));
@@ -161,7 +187,8 @@ fn done(change: &Change) -> String {
         (State::File { hash: old, .. }, Some(State::File { hash: new, .. })) if old == new => {
             "has its old permissions again"
         }
-        (State::Directory { .. }, _) => "has its old permissions again",
+        (State::Directory { .. }, Some(State::Directory { .. })) => "has its old permissions again",
+        (State::Directory { .. }, _) => "is a folder again",
         _ => "has its old content again",
     };
     format!("`{}`: {what}", change.path)

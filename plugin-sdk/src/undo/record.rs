@@ -29,6 +29,17 @@ pub(super) struct Record {
     /// In the order in which they were made.
     pub(super) changes: Vec<Change>,
     pub(super) undone: bool,
+    /// Set where the changes were found by looking before and after.
+    pub(super) survey: Option<Surveyed>,
+}
+
+/// What there is to say about looking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Surveyed {
+    /// Folders that were not looked into.
+    pub(super) left_out: Vec<RelPath>,
+    /// Whether there was a second look.
+    pub(super) is_over: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -47,6 +58,12 @@ pub(super) enum Line {
         path: PathText,
         state: State,
     },
+    /// Changes will be found by looking; these folders are not looked into.
+    Surveyed {
+        left_out: Vec<PathText>,
+    },
+    /// All that was found stands above.
+    Found,
     Undone,
 }
 
@@ -55,7 +72,8 @@ impl Record {
     pub(super) fn read(name: &str, text: &str) -> Option<Self> {
         let mut lines = text.lines().map_while(|line| serde_json::from_str::<Line>(line).ok());
         let Line::Call { key } = lines.next()? else { return None };
-        let mut record = Self { name: name.to_owned(), key, changes: Vec::new(), undone: false };
+        let mut record =
+            Self { name: name.to_owned(), key, changes: Vec::new(), undone: false, survey: None };
         for line in lines {
             match line {
                 Line::Call { .. } => return None,
@@ -71,6 +89,11 @@ impl Record {
                         change.after = Some(state);
                     }
                 }
+                Line::Surveyed { left_out } => {
+                    let left_out = left_out.into_iter().map(|path| path.0).collect();
+                    record.survey = Some(Surveyed { left_out, is_over: false });
+                }
+                Line::Found => record.survey.iter_mut().for_each(|survey| survey.is_over = true),
                 Line::Undone => record.undone = true,
             }
         }

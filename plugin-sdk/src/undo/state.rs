@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::workspace::{RelPath, Result, Workspace, WorkspaceError};
 
 /// Permission bits, and those that make a program run as its owner or group.
-const MODE_BITS: u32 = 0o7777;
+pub(super) const MODE_BITS: u32 = 0o7777;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]

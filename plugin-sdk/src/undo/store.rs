@@ -7,28 +7,27 @@ use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, File, MetadataExt, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, File, OpenOptions, OpenOptionsExt};
 use rustix::fs::{FlockOperation, flock};
 
-use super::LARGEST_KEPT;
 use super::record::{Change, Line, PathText, Record};
 use super::state::State;
+use super::{LARGEST_KEPT, contents, index};
 use crate::workspace::{OWN_FOLDER, RelPath, Result, Workspace, WorkspaceError};
 
 const BACKUPS: &str = "backups";
-const CONTENTS: &str = "contents";
 const CALLS: &str = "calls";
 const LOCK: &str = "lock";
 const IGNORE: &str = ".gitignore";
 
 /// How long a call can be taken back.
-const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 3600);
+pub(super) const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 3600);
 /// The newest calls that can be taken back.
 const KEPT_CALLS: usize = 100;
 /// All contents together, in bytes.
 const KEPT_BYTES: u64 = 512 << 20;
 /// A record is small; a larger one is not ours.
-const LARGEST_RECORD: u64 = 16 << 20;
+const LARGEST_RECORD: u64 = 64 << 20;
 
 /// Nobody else may read what was once in a private file.
 const FOLDER_MODE: u32 = 0o700;
@@ -49,7 +48,7 @@ impl Store {
         let problem = |source| WorkspaceError::from_io(&place, source);
         let foehn = folder(workspace.dir(), OWN_FOLDER).map_err(problem)?;
         let backups = folder(&foehn, BACKUPS).map_err(problem)?;
-        folder(&backups, CONTENTS).map_err(problem)?;
+        folder(&backups, contents::FOLDER).map_err(problem)?;
         folder(&backups, CALLS).map_err(problem)?;
         match new_file(&backups, IGNORE) {
             Ok(mut file) => file.write_all(b"*\n").map_err(problem)?,
@@ -66,34 +65,23 @@ impl Store {
 
     /// Keeps the content of what is at a path; tells its state, and whether the content is kept.
     pub(super) fn keep(&self, workspace: &Workspace, path: &RelPath) -> Result<(State, bool)> {
-        let problem = |source| WorkspaceError::Io { path: path.clone(), source };
         let state = State::of(workspace, path)?;
         let State::File { hash, .. } = &state else { return Ok((state, true)) };
-        let (folder_name, name) = content_name(hash);
-        let contents = self.backups.open_dir(CONTENTS).and_then(|contents| folder(&contents, folder_name));
-        let contents = contents.map_err(problem)?;
-        if contents.symlink_metadata(name).is_ok() {
+        let problem = |source| WorkspaceError::Io { path: path.clone(), source };
+        if contents::holds(&self.backups, hash).map_err(problem)? {
             return Ok((state, true));
         }
-        let mut bytes = Vec::new();
-        let read = workspace.open_file(path)?.take(LARGEST_KEPT + 1).read_to_end(&mut bytes);
-        if read.map_err(problem)? as u64 > LARGEST_KEPT {
-            return Ok((state, false));
+        let mut file = workspace.open_file(path)?;
+        match contents::hold(&self.backups, &mut file, LARGEST_KEPT).map_err(problem)? {
+            None => Ok((state, false)),
+            Some(held) if held == *hash => Ok((state, true)),
+            Some(_) => Err(problem(io::Error::other("it changed while it was read"))),
         }
-        if blake3::hash(&bytes).to_hex().as_str() != hash {
-            let changed = io::Error::other("it changed while it was read");
-            return Err(problem(changed));
-        }
-        let temporary = format!("{name}.new");
-        let _ = contents.remove_file(&temporary);
-        let written = new_file(&contents, &temporary)
-            .and_then(|mut file| file.write_all(&bytes))
-            .and_then(|()| contents.rename(&temporary, &contents, name));
-        if let Err(error) = written {
-            let _ = contents.remove_file(&temporary);
-            return Err(WorkspaceError::from_io(path, error));
-        }
-        Ok((state, true))
+    }
+
+    /// The folder of the backups.
+    pub(super) fn backups(&self) -> &Dir {
+        &self.backups
     }
 
     pub(super) fn begin(&mut self, change: &Change) -> Result<()> {
@@ -111,18 +99,30 @@ impl Store {
         Ok(())
     }
 
+    /// Begins the record of a call whose changes are found by looking, before it changes anything.
+    pub(super) fn begin_survey(&mut self, left_out: &[RelPath]) -> Result<()> {
+        let left_out = left_out.iter().cloned().map(PathText).collect();
+        self.append(&[Line::Call { key: self.key.clone() }, Line::Surveyed { left_out }])?;
+        self.begun = true;
+        Ok(())
+    }
+
+    /// Notes what was found by looking.
+    pub(super) fn finish_survey(&self, changes: &[Change]) -> Result<()> {
+        let before = changes.iter().map(|change| Line::Before {
+            path: PathText(change.path.clone()),
+            state: change.before.clone(),
+            moved_to: None,
+        });
+        let after = after(changes);
+        self.append(&Vec::from_iter(before.chain(after).chain([Line::Found])))
+    }
+
     pub(super) fn finish(&self, changes: &[Change]) -> Result<()> {
         if !self.begun {
             return Ok(());
         }
-        let lines: Vec<Line> = changes
-            .iter()
-            .filter_map(|change| {
-                let state = change.after.clone()?;
-                Some(Line::After { path: PathText(change.path.clone()), state })
-            })
-            .collect();
-        self.append(&lines)
+        self.append(&Vec::from_iter(after(changes)))
     }
 
     fn append(&self, lines: &[Line]) -> Result<()> {
@@ -146,7 +146,7 @@ impl Store {
         let oldest = now_ms().saturating_sub(KEPT_FOR.as_millis());
         let too_many = records.len().saturating_sub(KEPT_CALLS - 1);
         let too_old = records.iter().filter(|record| made_ms(&record.name) < oldest).count();
-        let sizes = content_sizes(&self.backups);
+        let sizes = contents::sizes(&self.backups);
         let total: u64 = sizes.iter().map(|(_, size)| size).sum();
         let mut drop_first = too_many.max(too_old);
         if drop_first == 0 && total <= KEPT_BYTES {
@@ -164,12 +164,20 @@ impl Store {
             let _ = calls.remove_file(&record.name);
         }
         let named: BTreeSet<&str> = records.iter().flat_map(Record::contents).collect();
-        let Ok(contents) = self.backups.open_dir(CONTENTS) else { return };
-        for (hash, _) in sizes.iter().filter(|(hash, _)| !named.contains(hash.as_str())) {
-            let (folder, name) = content_name(hash);
-            let _ = contents.open_dir(folder).and_then(|folder| folder.remove_file(name));
-        }
+        let held = index::hashes(&self.backups);
+        let is_needed = |hash: &str| named.contains(hash) || held.contains(hash);
+        sizes
+            .iter()
+            .filter(|(hash, _)| !is_needed(hash))
+            .for_each(|(hash, _)| contents::drop(&self.backups, hash));
     }
+}
+
+fn after(changes: &[Change]) -> impl Iterator<Item = Line> {
+    changes.iter().filter_map(|change| {
+        let state = change.after.clone()?;
+        Some(Line::After { path: PathText(change.path.clone()), state })
+    })
 }
 
 /// The record of a call; `None` when there is none, or it was taken back already.
@@ -196,22 +204,14 @@ pub(super) fn mark_undone(workspace: &Workspace, record: &Record) -> Result<()> 
 /// A content that was kept.
 pub(super) fn content(workspace: &Workspace, hash: &str) -> Result<Option<Vec<u8>>> {
     let Some(backups) = existing(workspace)? else { return Ok(None) };
-    let (folder, name) = content_name(hash);
-    let read = || -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        backups
-            .open_dir(CONTENTS)?
-            .open_dir(folder)?
-            .open(name)?
-            .take(LARGEST_KEPT + 1)
-            .read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    match read() {
-        Ok(bytes) => Ok((blake3::hash(&bytes).to_hex().as_str() == hash).then_some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(WorkspaceError::Io { path: place(), source }),
-    }
+    contents::read(&backups, hash, LARGEST_KEPT)
+        .map_err(|source| WorkspaceError::Io { path: place(), source })
+}
+
+/// Whether a content was kept.
+pub(super) fn holds(workspace: &Workspace, hash: &str) -> Result<bool> {
+    let Some(backups) = existing(workspace)? else { return Ok(false) };
+    contents::holds(&backups, hash).map_err(|source| WorkspaceError::Io { path: place(), source })
 }
 
 fn existing(workspace: &Workspace) -> Result<Option<Dir>> {
@@ -240,21 +240,6 @@ fn records(backups: &Dir) -> io::Result<Vec<Record>> {
     Ok(names.iter().filter_map(read).collect())
 }
 
-fn content_sizes(backups: &Dir) -> Vec<(String, u64)> {
-    let Ok(contents) = backups.open_dir(CONTENTS) else { return Vec::new() };
-    let mut sizes = Vec::new();
-    for folder in contents.entries().into_iter().flatten().flatten() {
-        let Some(start) = folder.file_name().into_string().ok() else { continue };
-        let Ok(folder) = folder.open_dir() else { continue };
-        for file in folder.entries().into_iter().flatten().flatten() {
-            if let (Some(name), Ok(metadata)) = (file.file_name().into_string().ok(), file.metadata()) {
-                sizes.push((format!("{start}{name}"), metadata.size()));
-            }
-        }
-    }
-    sizes
-}
-
 fn append(backups: &Dir, name: &str, lines: &[Line]) -> io::Result<()> {
     let mut text = Vec::new();
     for line in lines {
@@ -266,7 +251,7 @@ fn append(backups: &Dir, name: &str, lines: &[Line]) -> io::Result<()> {
     backups.open_dir(CALLS)?.open_with(name, &options)?.write_all(&text)
 }
 
-fn folder(above: &Dir, name: &str) -> io::Result<Dir> {
+pub(super) fn folder(above: &Dir, name: &str) -> io::Result<Dir> {
     let mut builder = DirBuilder::new();
     builder.mode(FOLDER_MODE);
     match above.create_dir_with(name, &builder) {
@@ -277,14 +262,8 @@ fn folder(above: &Dir, name: &str) -> io::Result<Dir> {
     above.open_dir(name)
 }
 
-fn new_file(folder: &Dir, name: &str) -> io::Result<File> {
-    folder.open_with(name, OpenOptions::new().write(true).create_new(true).mode(FILE_MODE))
-}
-
-/// The folder and the name of a content; a hash that came from a record of somebody else's names nothing outside.
-fn content_name(hash: &str) -> (&str, &str) {
-    let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_hash { hash.split_at(2) } else { ("none", "none") }
+pub(super) fn new_file(folder: &Dir, name: &str) -> io::Result<File> {
+    folder.open_with(name, OpenOptions::new().read(true).write(true).create_new(true).mode(FILE_MODE))
 }
 
 fn short_hash(key: &str) -> String {
@@ -295,7 +274,7 @@ fn made_ms(name: &str) -> u128 {
     name.split('-').next().and_then(|time| time.parse().ok()).unwrap_or_default()
 }
 
-fn now_ms() -> u128 {
+pub(super) fn now_ms() -> u128 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis()
 }
 

@@ -41,6 +41,8 @@ pub struct CallHead {
     pub risk_profile: Option<Risk>,
     /// The least important log lines that the host wants.
     pub log_level: LogLevel,
+    /// Whether what the programs of this call change in the workspace should be possible to take back.
+    pub take_back_programs: bool,
 }
 
 /// Who started a run.

@@ -87,6 +87,8 @@ pub struct Undone {
     pub restored: Vec<String>,
     /// One line for each thing that was left as it is, with the reason.
     pub left: Vec<String>,
+    /// What else to know, for instance about what nobody looked at.
+    pub notes: Vec<String>,
 }
 
 /// One part of a result.

@@ -32,6 +32,8 @@ pub enum WorkspaceError {
     DanglingLink { path: RelPath },
     #[error("`{path}` leads through too many links")]
     TooManyLinks { path: RelPath },
+    #[error("the workspace holds more than {most} files and folders")]
+    TooManyEntries { most: usize },
     #[error("this cannot be done to the workspace folder itself")]
     IsTheRoot,
     #[error("`{path}` does not exist")]

@@ -1,6 +1,8 @@
 //! A folder of files that is gone after the test.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use foehn_plugin_sdk::workspace::OWN_FOLDER;
@@ -76,6 +78,21 @@ impl TempWorkspace {
         collect(self.path(), "", &mut names);
         names.sort();
         names
+    }
+
+    /// Each of those listed with its permissions and its bytes, or the link's target: what has to be the same when nothing has changed.
+    #[track_caller]
+    pub fn tree(&self) -> BTreeMap<String, Vec<u8>> {
+        let state = |name: String| {
+            let path = self.join(name.split(" -> ").next().unwrap_or_default());
+            let metadata = path.symlink_metadata().unwrap_or_else(|error| panic!("{name}: {error}"));
+            let mut state = format!("{:o} ", metadata.permissions().mode()).into_bytes();
+            if metadata.is_file() {
+                state.extend(fs::read(&path).unwrap_or_else(|error| panic!("{name}: {error}")));
+            }
+            (name, state)
+        };
+        self.list().into_iter().map(state).collect()
     }
 }
 

@@ -101,10 +101,11 @@ pub(crate) fn undo(cx: &Call<'_>, preview: bool) -> Result<Option<Undone>> {
     for workspace in Files::open(cx, true)?.writable() {
         let undone =
             if preview { undo::preview(&workspace, cx.key())? } else { undo::undo(&workspace, cx.key())? };
-        if let Some(Undone { restored, left }) = undone {
+        if let Some(Undone { restored, left, notes }) = undone {
             let all = all.get_or_insert_default();
             all.restored.extend(restored);
             all.left.extend(left);
+            all.notes.extend(notes);
         }
     }
     Ok(all)

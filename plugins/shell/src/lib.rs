@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::process::{Command, DEFAULT_OUTPUT_LIMIT, ProgramSettings};
+use foehn_plugin_sdk::undo;
 use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 
 /// POSIX, and on every system at the same place. A command that needs another shell names it.
@@ -90,16 +91,25 @@ impl Tool for RunShell {
         let timeout = checked(&args, cx.config())?;
         let workspace = cx.workspace()?;
         let folder = folder(&workspace, &args.working_directory)?;
-        let output = Command::new(SHELL)
+        let command = Command::new(SHELL)
             .args(["-c", args.command.as_str()])
             .in_workspace(&workspace, &folder)?
             .timeout(timeout)
             .output_limit(cx.config().output_characters)
             .configured(&cx.config().programs)
             .keep_whole("shell")
-            .separate_streams(args.separate_streams)
-            .run(cx)?;
-        report::report(&output, &folder, &args.command)
+            .separate_streams(args.separate_streams);
+        let (output, lost) = undo::surveyed(cx, &workspace, || command.run(cx))?;
+        let result = report::report(&output, &folder, &args.command)?;
+        Ok(lost.into_iter().fold(result, Output::note))
+    }
+
+    fn undo(&self, _: RunShellArgs, cx: &Cx<'_, RunShellConfig>) -> Result<Option<Undone>> {
+        undo::undo_survey::<Self, _>(cx)
+    }
+
+    fn undo_preview(&self, _: RunShellArgs, cx: &Cx<'_, RunShellConfig>) -> Result<Option<Undone>> {
+        undo::preview_survey::<Self, _>(cx)
     }
 
     fn operations() -> Vec<OperationSpec> {

@@ -51,6 +51,7 @@ fn without_anything_there_are_defaults() {
     temperature = -
     timeout_seconds = 120
     trusted_folders = []
+    undo.shell = false
     working_directory = ""
     "#);
     assert_eq!(loaded.files, Vec::<std::path::PathBuf>::new());
@@ -132,19 +133,19 @@ fn the_sample_is_true() {
     };
     let content: Vec<String> = foehn_config::SAMPLE.lines().filter_map(active).collect();
     assert_snapshot!(user(&content.join("\n")).replace("/home/.config/foehn/", ""), @r#"
-    agents.default.enabled_tools = ["scan", "read_file"]  (foehn.toml:52)
-    agents.default.model = "devstral-latest"  (foehn.toml:50)
-    agents.default.provider = "mistral"  (foehn.toml:49)
-    agents.default.system_message = "Be brief."  (foehn.toml:51)
-    agents.default.tools.delete_file.deny = ["*"]  (foehn.toml:58)
-    agents.default.tools.run_shell.allow = ["git status", "cargo"]  (foehn.toml:54)
-    agents.default.tools.run_shell.coercion = "strict"  (foehn.toml:56)
-    agents.default.tools.run_shell.deny = ["cargo publish"]  (foehn.toml:55)
+    agents.default.enabled_tools = ["scan", "read_file"]  (foehn.toml:54)
+    agents.default.model = "devstral-latest"  (foehn.toml:52)
+    agents.default.provider = "mistral"  (foehn.toml:51)
+    agents.default.system_message = "Be brief."  (foehn.toml:53)
+    agents.default.tools.delete_file.deny = ["*"]  (foehn.toml:60)
+    agents.default.tools.run_shell.allow = ["git status", "cargo"]  (foehn.toml:56)
+    agents.default.tools.run_shell.coercion = "strict"  (foehn.toml:58)
+    agents.default.tools.run_shell.deny = ["cargo publish"]  (foehn.toml:57)
     api_key = { env = "MISTRAL_API_KEY" }  (foehn.toml:4)
     base_url = "http://127.0.0.1:8080/v1"  (foehn.toml:3)
     coercion = "lenient"  (foehn.toml:14)
-    contract.max_characters = 8000  (foehn.toml:46)
-    contract.max_tokens = 2000  (foehn.toml:47)
+    contract.max_characters = 8000  (foehn.toml:48)
+    contract.max_tokens = 2000  (foehn.toml:49)
     equal_calls_stop = 5  (foehn.toml:13)
     equal_calls_warn = 3  (foehn.toml:12)
     log.file = "foehn.log"  (foehn.toml:42)
@@ -174,12 +175,13 @@ fn the_sample_is_true() {
     sandbox.read = ["/data"]  (foehn.toml:33)
     sandbox.require = false  (foehn.toml:32)
     sandbox.write = ["/home/.cargo/registry"]  (foehn.toml:34)
-    store.path = "foehn.db"  (foehn.toml:44)
+    store.path = "foehn.db"  (foehn.toml:46)
     streaming = true  (foehn.toml:17)
     system_message_file = "foehn.md"  (foehn.toml:9)
     temperature = 0.2  (foehn.toml:18)
     timeout_seconds = 120  (foehn.toml:15)
     trusted_folders = ["/home/work"]  (foehn.toml:20)
+    undo.shell = false  (foehn.toml:44)
     working_directory = ""  (foehn.toml:8)
     "#);
     assert_eq!(user(foehn_config::SAMPLE), "");

@@ -144,7 +144,7 @@ fn what_a_person_changed_since_is_left_and_named() {
     let left = "`a.txt` was changed by somebody else since, and stays as it is";
     assert_eq!(
         taken_back(&workspace, "s/1", "edit_file", &arguments, op::UNDO),
-        Some(Undone { restored: Vec::new(), left: vec![left.to_owned()] })
+        Some(Undone { restored: Vec::new(), left: vec![left.to_owned()], ..Undone::default() })
     );
     assert_eq!(fs::read_to_string(workspace.join("a.txt")).unwrap(), "mine");
 }
