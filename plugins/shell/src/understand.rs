@@ -11,6 +11,7 @@
 
 mod commands;
 mod effects;
+mod git;
 mod lexical;
 mod options;
 mod parse;
@@ -19,6 +20,7 @@ mod scripts;
 mod variables;
 mod words;
 mod wrappers;
+mod written;
 
 use std::path::PathBuf;
 

@@ -390,6 +390,22 @@ const TOOLS: &[Tool] = &[
     },
 ];
 
+/// Programs that tell their version and do nothing else when that is all they are asked for.
+const TELLING_VERSION: &[&str] = &[
+    "bash", "bun", "cc", "clang", "clang++", "cmake", "deno", "g++", "gcc", "java", "javac", "lua", "make",
+    "node", "perl", "php", "python", "python3", "ruby", "rustc", "rustdoc", "rustfmt",
+];
+
+pub(super) fn tells_version(program: &str, arguments: &[Word]) -> bool {
+    TELLING_VERSION.contains(&program)
+        && matches!(arguments, [only] if only.exact().is_some_and(|text| matches!(text, "--version" | "-version" | "-V")))
+}
+
+/// Whether git has a part of this name.
+pub(super) fn is_part_of_git(name: &str) -> bool {
+    tool("git").is_some_and(|git| !name.starts_with('-') && git.known.contains(&name))
+}
+
 pub(super) fn tool(program: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.names.contains(&program))
 }
@@ -484,9 +500,28 @@ const OPTIONS: &[(&str, &str, &[&str], Effect)] = &[
     ),
     ("git", "grep", &["-O", "--open-files-in-pager"], Effect::Unknown),
     ("git", "rebase", &["-x"], Effect::Unknown),
+    ("git", "init", &["--template"], Effect::Unknown),
+    (
+        "git",
+        "filter-branch",
+        &[
+            "--tree-filter",
+            "--index-filter",
+            "--env-filter",
+            "--msg-filter",
+            "--commit-filter",
+            "--parent-filter",
+            "--tag-name-filter",
+            "--setup",
+        ],
+        Effect::Unknown,
+    ),
+    ("cargo", "", &["--config", "-Z"], Effect::Unknown),
+    ("npm", "", &["--script-shell", "--node-options"], Effect::Unknown),
+    ("pnpm", "", &["--script-shell", "--shell-emulator"], Effect::Unknown),
     ("git", "bisect", &["run"], Effect::Unknown),
     ("git", "submodule", &["foreach"], Effect::Unknown),
-    ("git", "config", &["alias", "--global", "--system", "--edit", "-e"], Effect::Unknown),
+    ("git", "config", &["--edit", "-e"], Effect::Unknown),
     ("git", "clone", &["-c", "--config", "-u", "--template"], Effect::Unknown),
     ("git", "difftool", &["-x", "--extcmd"], Effect::Unknown),
     (
