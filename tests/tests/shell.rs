@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
+use std::path::Path;
 
 use foehn_tests::{Run, World, brief, built};
 use serde_json::{Value, json};
@@ -161,6 +162,44 @@ fn a_flood_is_kept_in_its_ends_and_counted() {
     last
     ");
     insta::assert_snapshot!(envelope["notes"], @"null");
+}
+
+/// What the worker held at most is known to the command: it is its parent.
+#[test]
+fn a_flood_costs_little_memory() {
+    let command = "yes | head -c 20000000; head -c 5000000 /dev/zero; grep VmHWM /proc/$PPID/status";
+    let envelope = world().call("run_shell", &json!({"command": command}));
+    let result = envelope["result"].as_str().expect("text");
+    let (_, peak) = result.split_once("VmHWM:").expect("the last line");
+    let kilobytes: u64 = peak.trim().trim_end_matches("kB").trim().parse().expect("a number");
+    assert!((1..64 * 1024).contains(&kilobytes), "{kilobytes}");
+}
+
+/// Neither files, nor processes, nor the folders of the workers that ran them.
+#[test]
+fn a_hundred_calls_leave_nothing_behind() {
+    let calls: Vec<String> = (0..100)
+        .map(|number| json!({"command": format!("echo {number} > $TMPDIR/{number}")}))
+        .map(|arguments| format!("{{ name = \"run_shell\", arguments = '{arguments}' }}"))
+        .collect();
+    let script = format!("[[turn]]\ncalls = [{}]\n[[turn]]\ntext = \"done\"\n", calls.join(", "));
+    let world = world().script(&script);
+    world.write("temporary/.keep", "");
+    let temporary = world.path("temporary");
+    let world = world.env("TMPDIR", &temporary.display().to_string());
+    let run = world.foehn(&["run", "--json", "--yes", "go"]).expect_code(0);
+    assert_eq!(run.envelopes().iter().filter(|envelope| envelope["ok"] == true).count(), 100);
+    assert_eq!(world.left_running(), [""; 0]);
+    let names = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).expect("a folder").flatten();
+        let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(&temporary), [".keep"]);
+    assert_eq!(names(&world.work()), ["sub"]);
+    let kept = names(&world.path("state"));
+    assert!(kept.len() < 10, "{kept:?}");
 }
 
 #[test]
