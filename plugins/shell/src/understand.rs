@@ -17,6 +17,7 @@ mod options;
 mod parse;
 mod places;
 mod scripts;
+mod tools;
 mod variables;
 mod words;
 mod wrappers;

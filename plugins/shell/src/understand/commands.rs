@@ -6,7 +6,7 @@ use super::places::{self, Places};
 use super::words::Word;
 use super::written::{self, path_in};
 use super::{
-    DEPTH, Found, UNKNOWN, Understood, WRITE_INSIDE, WRITE_OUTSIDE, git, options, scripts, variables,
+    DEPTH, Found, UNKNOWN, Understood, WRITE_INSIDE, WRITE_OUTSIDE, git, options, scripts, tools, variables,
     wrappers,
 };
 
@@ -130,7 +130,7 @@ impl Commands {
         let given = arguments;
         let mut arguments = arguments.to_vec();
         // The parts of git are programs of their own, in a folder of its own.
-        if let Some(part) = program.strip_prefix("git-").filter(|part| options::is_part_of_git(part)) {
+        if let Some(part) = program.strip_prefix("git-").filter(|part| tools::is_part_of_git(part)) {
             arguments.insert(0, Word::literal(part));
             program = "git".to_owned();
         }
@@ -198,7 +198,7 @@ impl Commands {
             self.quiet.get_or_insert(found);
             return;
         }
-        let (words, mut effect) = match options::tool(program) {
+        let (words, mut effect) = match tools::tool(program) {
             Some(tool) => {
                 let (words, problem) = tool.words(arguments);
                 if let Some(problem) = problem {
@@ -236,7 +236,7 @@ impl Commands {
         if options::may_be_hidden(program, subcommand, arguments) {
             self.unknown(format!("{program}: a word that may be an option which runs other programs"));
         }
-        if program == "command" || options::tells_version(program, arguments) {
+        if program == "command" || tools::tells_version(program, arguments) {
             // It looks a name up, or it would be a wrapper.
             effect = Effect::ReadOnly;
         }
@@ -362,7 +362,7 @@ impl Commands {
 
 fn is_known(program: &str) -> bool {
     effects::of_program(program) != Effect::Other
-        || options::tool(program).is_some()
+        || tools::tool(program).is_some()
         || effects::is_interpreter(program)
         || wrappers::unwrap(program, &[Word::literal("x")]).is_some()
         || wrappers::unwrap(program, &[]).is_some()
