@@ -181,6 +181,7 @@ impl Setup {
             write: absolute(&sandbox.write),
             limits: foehn_sandbox::Limits {
                 address_space: megabytes(sandbox.memory_megabytes),
+                data: megabytes(sandbox.program_megabytes),
                 processes: sandbox.processes,
                 file_size: megabytes(sandbox.file_megabytes),
                 open_files: sandbox.open_files,

@@ -294,7 +294,7 @@ impl Printed {
 pub enum Whole {
     /// In this file of the workspace.
     Kept(String),
-    /// The first 64 MiB of it are in this file.
+    /// Its beginning is in this file: 64 MiB, or what the limit of the process for files allows.
     Beginning(String),
     /// Nowhere, and why.
     NotKept(String),

@@ -191,6 +191,61 @@ fn what_is_left_in_the_background_can_be_killed() {
     assert!(!is_alive(&workspace.read("pid")));
 }
 
+/// Set for this very test when it runs again in a process of its own, where nobody else opens or starts anything.
+const ALONE: &str = "FOEHN_TEST_ALONE";
+
+#[test]
+fn a_hundred_runs_leave_nothing_behind() {
+    let temporary = TempWorkspace::empty();
+    if std::env::var_os(ALONE).is_none() {
+        let status = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "a_hundred_runs_leave_nothing_behind", "--nocapture"])
+            .envs([(ALONE, Path::new("1")), ("TMPDIR", temporary.path())])
+            .status();
+        assert!(status.unwrap().success());
+        assert_eq!(temporary.list_all(), Vec::<String>::new());
+        return;
+    }
+    let workspace = TempWorkspace::empty();
+    let host = TestHost::new();
+    let runs = [
+        "true",
+        "echo text; exit 3",
+        "kill -9 $$",
+        "seq 100000",
+        "cat | cat",
+        "(setsid true &); true",
+        "yes",
+        "sleep 400 & sleep 401",
+    ];
+    let hundred = || {
+        for number in 0..100 {
+            let command = sh(runs[number % runs.len()]).timeout(Duration::from_millis(50));
+            ran_on(&host, &workspace, command.output_limit(100).background(Background::Kill));
+        }
+    };
+    let descriptors = || fs::read_dir("/proc/self/fd").unwrap().count();
+    let threads = || fs::read_dir("/proc/self/task").unwrap().count();
+    // Whatever is opened once and for all is there after the first ones.
+    hundred();
+    let before = (descriptors(), threads());
+    hundred();
+    assert_eq!((descriptors(), threads()), before);
+    assert_eq!(children(), Vec::<String>::new());
+    assert_eq!(workspace.list_all(), Vec::<String>::new());
+}
+
+/// The children of this process, also those that have ended and wait to be noticed.
+fn children() -> Vec<String> {
+    let own = std::process::id().to_string();
+    let stats = fs::read_dir("/proc").unwrap().flatten();
+    let stats = stats.filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok());
+    let is_child = |stat: &String| {
+        stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)) == Some(own.as_str())
+    };
+    stats.filter(is_child).collect()
+}
+
 #[test]
 fn memory_stays_bounded_whatever_is_printed() {
     let output = ran(sh("yes").timeout(SHORT).output_limit(1000));

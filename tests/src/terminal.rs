@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::run::{Lines, Run};
 
@@ -39,6 +40,12 @@ impl Terminal {
     #[track_caller]
     pub fn wait_for(&mut self, text: &str) {
         assert!(self.screen.wait_for(text).is_some(), "`{text}` never came:\n{}", self.screen.seen);
+    }
+
+    /// Makes the screen as small as somebody's window.
+    pub fn resize(&self, columns: u16, rows: u16) {
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&self.keys, size).expect("a terminal has a size");
     }
 
     /// Types a line.

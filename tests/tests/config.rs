@@ -119,6 +119,7 @@ fn show_tells_each_value_and_where_it_came_from() {
     sandbox.memory_megabytes 2048 default
     sandbox.open_files - default
     sandbox.processes 2048 default
+    sandbox.program_megabytes - default
     sandbox.read [] default
     sandbox.require false default
     sandbox.write [] default

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use foehn_tests::{World, brief};
+use serde_json::json;
 
 const DOTNET: &str = "[agents.default.tools.dotnet]\nprogram = \"[WORK]/dotnet\"\n";
 
@@ -37,7 +38,7 @@ fn a_program_reaches_the_network_only_where_the_operator_leaves_it() {
         let reaches = |settings| told(&script, settings, same).1.contains("connected");
         assert_eq!(
             ["", "network = \"on\"\n", "network = \"off\"\n"].map(reaches),
-            [true, true, false],
+            [false, true, false],
             "as it is by default, on, off"
         );
     }
@@ -82,4 +83,27 @@ fn programs_that_start_others_without_end_meet_the_bound_of_the_kernel() {
     let is_bounded = told.contains("Cannot fork") || told.contains("Resource temporarily unavailable");
     assert_ne!(is_bounded, told.contains("nothing but a look"), "{told}");
     assert!(!told.contains("stopped because"), "{told}");
+}
+
+/// The answer of a command under these limits.
+fn limited(limits: &str, command: &str) -> String {
+    let world = World::with_plugins(&["shell"]).user_config(&format!("[sandbox]\n{limits}\n"));
+    let told = brief(&world.call("run_shell", &json!({"command": command})));
+    assert_eq!(world.left_running(), [""; 0], "{command}");
+    told
+}
+
+#[test]
+fn the_operator_bounds_what_one_program_takes() {
+    let double = "awk 'BEGIN { s = \"x\"; while (length(s) < 200000000) s = s s; print \"grew\" }' 2>/dev/null || echo bounded";
+    let grown = |limits: &str| limited(limits, double);
+    insta::assert_snapshot!(grown(""), @r#"ok "exit code 0 after [TIME] s in `.`\ngrew\n""#);
+    insta::assert_snapshot!(grown("program_megabytes = 100"), @r#"ok "exit code 0 after [TIME] s in `.`\nbounded\n""#);
+    // The address space is that of workers which start no programs.
+    insta::assert_snapshot!(grown("memory_megabytes = 100"), @r#"ok "exit code 0 after [TIME] s in `.`\ngrew\n""#);
+    insta::assert_snapshot!(limited("cpu_seconds = 1", "(while :; do :; done); echo $?"), @r#"ok "exit code 0 after [TIME] s in `.`\nKilled\n137\n""#);
+    insta::assert_snapshot!(limited("file_megabytes = 1", "head -c 3000000 /dev/zero > x; echo $?; ls -s --block-size=1K x"), @r#"ok "exit code 0 after [TIME] s in `.`\nFile size limit exceeded\n153\n1024 x\n""#);
+    // What the worker itself writes ends before the limit, and so does not end the worker.
+    let settings = "file_megabytes = 1\n[agents.default.tools.run_shell]\noutput_characters = 20";
+    insta::assert_snapshot!(limited(settings, "seq 300000"), @r#"ok "exit code 0 after [TIME] s in `.`\n1\n2\n3\n4\n5\n\n[... 1988875 bytes left out; more of its beginning: `.foehn/output/shell-[ID].txt` ...]\n99\n300000\n""#);
 }

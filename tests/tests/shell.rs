@@ -1,5 +1,9 @@
 //! Commands with the real `run_shell`: none hangs, floods, or lives on.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::path::Path;
+
 use foehn_tests::{Run, World, brief, built};
 use serde_json::{Value, json};
 
@@ -62,7 +66,29 @@ fn nothing_waits_for_input() {
     insta::assert_snapshot!(run("read x; echo got:$x", 30), @r#"ok "exit code 0 after [TIME] s in `.`\ngot:\n""#);
     insta::assert_snapshot!(run("cat", 30), @r#"ok "exit code 0 after [TIME] s in `.`\n(no output)""#);
     insta::assert_snapshot!(run("(exec < /dev/tty) 2>/dev/null || echo no terminal", 30), @r#"ok "exit code 0 after [TIME] s in `.`\nno terminal\n""#);
+    // Whatever it says there about the end of its input.
+    assert!(run("python3 -c 'input()'", 60).starts_with("ok "));
+    insta::assert_snapshot!(run("sudo -n true 2>/dev/null; su -c true 2>/dev/null; echo on", 30), @r#"ok "exit code 0 after [TIME] s in `.`\non\n""#);
     insta::assert_snapshot!(run("env | grep -E 'PROMPT|ASKPASS' | sort", 30), @r#"ok "exit code 0 after [TIME] s in `.`\nGIT_TERMINAL_PROMPT=0\nSSH_ASKPASS_REQUIRE=never\n""#);
+}
+
+/// A server that wants a name and a password, and gets none.
+#[test]
+fn git_does_not_ask_for_a_password() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut request = [0; 4096];
+            let _ = (&stream).read(&mut request);
+            let refusal = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n";
+            let _ = (&stream).write_all(refusal.as_bytes());
+        }
+    });
+    let world = world().user_config("[agents.default.tools.run_shell]\nnetwork = \"on\"\n");
+    let command = format!("git clone http://127.0.0.1:{port}/x.git 2>&1 | tail -n 1");
+    let envelope = world.call("run_shell", &json!({"command": command}));
+    insta::assert_snapshot!(brief(&envelope), @r#"ok "exit code 0 after [TIME] s in `.`\nfatal: could not read Username for 'http://127.0.0.1:[PORT]': terminal prompts disabled\n""#);
 }
 
 /// Several commands of one session.
@@ -136,6 +162,44 @@ fn a_flood_is_kept_in_its_ends_and_counted() {
     last
     ");
     insta::assert_snapshot!(envelope["notes"], @"null");
+}
+
+/// What the worker held at most is known to the command: it is its parent.
+#[test]
+fn a_flood_costs_little_memory() {
+    let command = "yes | head -c 20000000; head -c 5000000 /dev/zero; grep VmHWM /proc/$PPID/status";
+    let envelope = world().call("run_shell", &json!({"command": command}));
+    let result = envelope["result"].as_str().expect("text");
+    let (_, peak) = result.split_once("VmHWM:").expect("the last line");
+    let kilobytes: u64 = peak.trim().trim_end_matches("kB").trim().parse().expect("a number");
+    assert!((1..64 * 1024).contains(&kilobytes), "{kilobytes}");
+}
+
+/// Neither files, nor processes, nor the folders of the workers that ran them.
+#[test]
+fn a_hundred_calls_leave_nothing_behind() {
+    let calls: Vec<String> = (0..100)
+        .map(|number| json!({"command": format!("echo {number} > $TMPDIR/{number}")}))
+        .map(|arguments| format!("{{ name = \"run_shell\", arguments = '{arguments}' }}"))
+        .collect();
+    let script = format!("[[turn]]\ncalls = [{}]\n[[turn]]\ntext = \"done\"\n", calls.join(", "));
+    let world = world().script(&script);
+    world.write("temporary/.keep", "");
+    let temporary = world.path("temporary");
+    let world = world.env("TMPDIR", &temporary.display().to_string());
+    let run = world.foehn(&["run", "--json", "--yes", "go"]).expect_code(0);
+    assert_eq!(run.envelopes().iter().filter(|envelope| envelope["ok"] == true).count(), 100);
+    assert_eq!(world.left_running(), [""; 0]);
+    let names = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).expect("a folder").flatten();
+        let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(&temporary), [".keep"]);
+    assert_eq!(names(&world.work()), ["sub"]);
+    let kept = names(&world.path("state"));
+    assert!(kept.len() < 10, "{kept:?}");
 }
 
 #[test]
@@ -282,17 +346,21 @@ fn a_started_process_outlives_its_call_and_no_host() {
         "[[turn]]\ntext = \"done\"\n".to_owned(),
     ];
     // Workers that have nothing to do end at once, but for this one.
-    let world = world().user_config("[plugins]\nidle_seconds = 0\n").script(&script.concat());
+    let tools =
+        ["start_process", "list_processes", "read_process_output", "write_process_input", "stop_process"];
+    let sections: String = tools.map(|tool| format!("[agents.default.tools.{tool}]\n")).concat();
+    let world =
+        world().user_config(&format!("[plugins]\nidle_seconds = 0\n{sections}")).script(&script.concat());
     let run = world.foehn(&["run", "--json", "--yes", "go"]).expect_code(0);
     let shown: Vec<String> = run.envelopes().iter().map(brief).collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
-    unknown_tool executed=false retryable=true: There is no tool `start_process`; nothing was run. The tools are: `run_shell`.
+    ok "process [PID] runs since [TIME] s; output 0..3 of 3 characters\nup\n"
     ok "exit code 0 after [TIME] s in `.`\nbetween\n"
-    unknown_tool executed=false retryable=true: There is no tool `write_process_input`; nothing was run. The tools are: `run_shell`.
-    unknown_tool executed=false retryable=true: There is no tool `read_process_output`; nothing was run. The tools are: `run_shell`.
-    unknown_tool executed=false retryable=false: There is no tool `start_process`; nothing was run. The tools are: `run_shell`. This was invalid call 2 in a row: do not call it again, say what you need and ask the user.
-    unknown_tool executed=false retryable=true: There is no tool `stop_process`; nothing was run. The tools are: `run_shell`.
-    unknown_tool executed=false retryable=true: There is no tool `list_processes`; nothing was run. The tools are: `run_shell`.
+    ok "process [PID] runs since [TIME] s; output 3..13 of 13 characters\ngot:hello\n"
+    ok "process [PID] runs since [TIME] s; output 3..13 of 13 characters\ngot:hello\n"
+    ok "process [PID] runs since [TIME] s; output 0..0 of 0 characters\n(no new output)"
+    ok "process [PID] ended: killed by signal 15 (SIGTERM); output 13..13 of 13 characters\n(no new output)"
+    ok "1 ended: killed by signal 15 (SIGTERM): echo up; while read x; do echo got:$x; done\n2 runs since [TIME] s: (setsid sleep 607 &); exec sleep 608"
     "#);
     assert_eq!(world.left_running(), [""; 0]);
 }

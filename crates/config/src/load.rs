@@ -274,6 +274,7 @@ fn validate(settings: &Settings, origins: &BTreeMap<String, Origin>) -> Result<(
     let sandbox = &settings.sandbox;
     for (name, limit) in [
         ("memory_megabytes", sandbox.memory_megabytes),
+        ("program_megabytes", sandbox.program_megabytes),
         ("file_megabytes", sandbox.file_megabytes),
         ("open_files", sandbox.open_files),
         ("processes", sandbox.processes),

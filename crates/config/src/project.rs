@@ -169,6 +169,7 @@ fn is_tighter(limit: &str, value: &Value, own: &Settings) -> bool {
     let current = match limit {
         "require" => return !own.require || value.clone().into_bool().unwrap_or(false),
         "memory_megabytes" => own.memory_megabytes,
+        "program_megabytes" => own.program_megabytes,
         "file_megabytes" => own.file_megabytes,
         "open_files" => own.open_files,
         "processes" => own.processes,

@@ -208,6 +208,8 @@ pub struct Sandbox {
     pub write: Vec<PathBuf>,
     /// Address space of a worker that runs no programs. Default 2048.
     pub memory_megabytes: Option<u64>,
+    /// Data of each program that a call starts.
+    pub program_megabytes: Option<u64>,
     /// Largest file that a call may write.
     pub file_megabytes: Option<u64>,
     pub open_files: Option<u64>,
@@ -223,6 +225,7 @@ impl Default for Sandbox {
             read: Vec::new(),
             write: Vec::new(),
             memory_megabytes: Some(2048),
+            program_megabytes: None,
             file_megabytes: None,
             open_files: None,
             processes: Some(2048),

@@ -93,6 +93,7 @@ impl Grant {
             limits: Limits {
                 // Programs with a runtime of their own reserve far more than they use.
                 address_space: sandbox.limits.address_space.filter(|_| !self.programs),
+                data: sandbox.limits.data.filter(|_| self.programs),
                 // The others can start none.
                 processes: sandbox.limits.processes.filter(|_| self.programs),
                 ..sandbox.limits

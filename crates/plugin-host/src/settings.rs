@@ -152,8 +152,9 @@ pub struct SandboxSettings {
     /// Further folders that calls which may write files can write.
     pub write: Vec<PathBuf>,
     /// What one worker, and each program it starts, can take. The address space holds only for workers that start no
-    /// programs, by default 2 GiB: programs with a runtime of their own reserve far more than they use. Their number,
-    /// threads included, is by default 2,048 for each worker.
+    /// programs, by default 2 GiB: programs with a runtime of their own reserve far more than they use. For those that do, the
+    /// data counts, by default without a limit: what is compiled with a sanitizer takes all there is. Their number, threads
+    /// included, is by default 2,048 for each worker.
     pub limits: Limits,
 }
 

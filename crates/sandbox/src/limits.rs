@@ -16,6 +16,7 @@ pub(crate) fn apply(limits: &Limits, bound: &ProcessBound) -> Result<(), Sandbox
     // A crashing plugin must not leave its memory, and the user's data in it, in the workspace.
     set(Resource::CORE, "core file size", Some(0))?;
     set(Resource::AS, "address space", limits.address_space)?;
+    set(Resource::DATA, "memory for data", limits.data)?;
     set(Resource::NPROC, "number of processes", processes)?;
     set(Resource::FSIZE, "file size", limits.file_size)?;
     set(Resource::NOFILE, "number of open files", limits.open_files)?;

@@ -31,6 +31,8 @@ pub struct Profile {
 pub struct Limits {
     /// Bytes of address space.
     pub address_space: Option<u64>,
+    /// Bytes that can be written to and belong to the process alone. What a runtime reserves and does not use is not counted.
+    pub data: Option<u64>,
     /// Processes and threads, as well as the system can count those of one confined process and all below it: see
     /// [`ProcessBound`](crate::ProcessBound).
     pub processes: Option<u64>,

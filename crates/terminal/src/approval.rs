@@ -40,8 +40,9 @@ pub fn approval_card(approval: &Approval) -> String {
     for line in body.lines() {
         let _ = writeln!(card, "  | {}", visible(line));
     }
-    if body.chars().count() > LONG {
-        let _ = writeln!(card, "  ({} characters in {} lines)", body.chars().count(), body.lines().count());
+    let (characters, lines) = (body.chars().count(), body.lines().count());
+    if characters > LONG || lines > MANY {
+        let _ = writeln!(card, "  ({characters} characters in {lines} lines)");
     }
     if visible(&body) != body {
         let _ =
@@ -54,8 +55,9 @@ pub fn approval_card(approval: &Approval) -> String {
     card
 }
 
-/// From here on the card states its length.
+/// From here on the card states its length: what is longer can leave the screen before it is read.
 const LONG: usize = 400;
+const MANY: usize = 8;
 
 /// One `key: value` a line, so that a long text argument is read as text and not as one escaped line.
 fn readable_arguments(arguments: &str) -> String {

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cap_std::fs::{File, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
+use rustix::process::{Resource, getrlimit};
 
 use super::Whole;
 use super::text::Overflow;
@@ -48,6 +49,7 @@ pub(super) struct Keeper {
     name: String,
     piece: String,
     written: usize,
+    most: usize,
     place: Place,
 }
 
@@ -63,7 +65,8 @@ enum Place {
 
 impl Keeper {
     pub(super) fn new(workspace: Workspace, name: &str) -> Self {
-        Self { workspace, name: name.to_owned(), piece: String::new(), written: 0, place: Place::None }
+        let (name, piece) = (name.to_owned(), String::new());
+        Self { workspace, name, piece, written: 0, most: most_bytes(), place: Place::None }
     }
 
     fn write(&mut self) {
@@ -74,7 +77,7 @@ impl Keeper {
                 Ok((path, file)) => Place::Open(path, file),
                 Err(reason) => Place::Failed(reason),
             },
-            Place::Open(path, _) if self.written > MOST_BYTES => Place::Full(path),
+            Place::Open(path, _) if self.written > self.most => Place::Full(path),
             Place::Open(path, mut file) => match file.write_all(piece.as_bytes()) {
                 Ok(()) => Place::Open(path, file),
                 Err(error) => {
@@ -98,6 +101,12 @@ impl Keeper {
             Err(error) => Err(format!("`{path}`: {error}")),
         }
     }
+}
+
+/// A file beyond the limit of the process would end the process.
+fn most_bytes() -> usize {
+    let limit = getrlimit(Resource::Fsize).current.and_then(|limit| usize::try_from(limit).ok());
+    MOST_BYTES.min(limit.unwrap_or(MOST_BYTES))
 }
 
 impl Overflow for Keeper {

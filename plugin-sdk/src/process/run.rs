@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, waitpid};
 use super::crowd::{self, Crowd, LOOK_EVERY};
 use super::environment::clean;
 use super::text::{Collected, Collector, Overflow};
-use super::tree::{Mark, Tree};
+use super::tree::{self, Mark, Tree};
 use super::{
     Background, CANCEL_GRACE, Command, Directory, Exit, GRACE, LeftRunning, Output, Printed, ProcessError,
 };
@@ -133,13 +133,16 @@ impl Command {
             command.current_dir(directory);
         }
         let mut command = CommandWrap::from(command);
+        let starting = tree::starting();
         let child = command.wrap(ProcessSession).spawn().map_err(problem)?;
         // With it go our own copies of the pipe's writing end; the output could never end otherwise.
         drop(command);
 
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let pid = pid.ok_or_else(|| problem(io::ErrorKind::InvalidData.into()))?;
-        Ok(Running { pid, tree: Tree::new(pid, mark), ended: end_of(pid), streams, exit: None })
+        let tree = Tree::new(pid, mark);
+        drop(starting);
+        Ok(Running { pid, tree, ended: end_of(pid), streams, exit: None })
     }
 
     fn stream(&self) -> io::Result<(PipeReader, PipeWriter)> {
@@ -288,6 +291,9 @@ impl Running {
                 // Somebody else in this process has waited for it: how it ended cannot be known.
                 Err(_) => Some(Exit::Signal(Signal::KILL.as_raw())),
             };
+            if self.exit.is_some() {
+                self.tree.leader_ended();
+            }
         }
         self.exit.is_some()
     }

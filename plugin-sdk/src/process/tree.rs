@@ -8,12 +8,13 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, Once, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 use std::time::Duration;
 
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, test_kill_process_group, waitpid,
+    Pid, Signal, WaitOptions, getpid, getsid, kill_process, kill_process_group, test_kill_process_group,
+    waitpid,
 };
 
 use super::LeftRunning;
@@ -23,6 +24,17 @@ const MARK: &str = "FOEHN_RUN";
 
 /// What runs that are over left behind. Nobody else waits for it when it ends.
 static LEFT: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+
+/// Programs of runs that are not over, or whose end was not noticed yet.
+static LEADERS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+
+/// Held by many while a program is started and put among the leaders, and by one who buries orphans.
+static STARTING: RwLock<()> = RwLock::new(());
+
+/// To be held from before a program is started until its tree is made: else its end could be noticed by somebody else.
+pub(super) fn starting() -> RwLockReadGuard<'static, ()> {
+    STARTING.read().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The mark of one run, unique on this machine.
 #[derive(Clone, Debug)]
@@ -63,7 +75,13 @@ pub(super) struct Tree {
 impl Tree {
     /// `leader` leads a session of its own.
     pub(super) fn new(leader: Pid, mark: Mark) -> Self {
+        LEADERS.lock().unwrap_or_else(PoisonError::into_inner).push(leader);
         Self { leader, mark }
+    }
+
+    /// The end of the program was noticed: its number can be anybody's from now on.
+    pub(super) fn leader_ended(&self) {
+        LEADERS.lock().unwrap_or_else(PoisonError::into_inner).retain(|leader| *leader != self.leader);
     }
 
     /// Sends a signal to everything that is alive.
@@ -166,8 +184,15 @@ impl Tree {
     }
 
     fn is_adopted(&self, pid: Pid) -> bool {
-        Process::read(pid).is_some_and(|process| process.session == self.leader.as_raw_nonzero().get())
-            || self.mark.is_on(pid)
+        let Some(process) = Process::read(pid) else { return false };
+        if process.session == self.leader.as_raw_nonzero().get() {
+            return true;
+        }
+        if process.ended {
+            bury_orphan(pid, &process);
+            return false;
+        }
+        self.mark.is_on(pid)
     }
 }
 
@@ -184,6 +209,17 @@ fn adopt_orphans() {}
 fn bury() {
     let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
     left.retain(|&pid| matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None)));
+}
+
+/// An orphan that ended before anybody saw it: it lost its mark with its memory. What is of our own session was started by
+/// somebody else in this process, who waits for it.
+fn bury_orphan(pid: Pid, process: &Process) {
+    let Ok(_nobody_starts) = STARTING.try_write() else { return };
+    let is_leader = LEADERS.lock().unwrap_or_else(PoisonError::into_inner).contains(&pid);
+    let is_of_others = getsid(None).is_ok_and(|own| own.as_raw_nonzero().get() != process.session);
+    if !is_leader && is_of_others {
+        let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+    }
 }
 
 struct Process {

@@ -106,6 +106,9 @@ pub trait Wrapper: Send + Sync + 'static {
     /// [`Any`](Network::Any) is yes.
     const NETWORK: Network = Network::OptIn;
 
+    /// Parts of what it prints when it wanted a network and had none, beside the usual ones. Then the operator's remedy is told.
+    const MISSES_NETWORK: &'static [&'static str] = &[];
+
     /// Seconds a call gets when neither it nor the operator says.
     const TIMEOUT_SECONDS: u64 = 300;
 
@@ -192,6 +195,7 @@ impl<W: Wrapper> Tool for W {
             .timeout(plan.timeout)
             .output_limit(WHOLE_CHARACTERS.max(config.output_characters))
             .background(Background::Kill)
+            .keep_whole(&report::file_name::<W>(plan.subcommand))
             .configured(&config.programs);
         command = if plan.subcommand.tells {
             command.current_dir("/")
@@ -207,6 +211,8 @@ impl<W: Wrapper> Tool for W {
             workspace: &workspace,
             folder: &folder,
             limit: config.output_characters,
+            network: config.programs.has_network(W::NETWORK == Network::Any),
+            agent: cx.agent(),
         };
         report.of(&output)
     }

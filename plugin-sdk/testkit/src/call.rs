@@ -8,7 +8,8 @@ use foehn_plugin_sdk::wire::{CallHead, Caller, Classification, LogLevel, OpenCon
 use foehn_plugin_sdk::{Plugin, Tool};
 use serde_json::Value;
 
-use crate::TestHost;
+use crate::contract::spec_of;
+use crate::{Lists, Outcome, TestHost};
 
 /// A call of one tool by itself.
 pub fn run<T: Tool>(tool: T, arguments: Value) -> Call {
@@ -99,6 +100,18 @@ impl Call {
     pub fn classify(self) -> Classification {
         let reply = self.op(op::CLASSIFY, &TestHost::new());
         reply.classification().unwrap_or_else(|| panic!("no classification but {reply:?}"))
+    }
+
+    /// What becomes of the call under an operator's lists.
+    ///
+    /// # Panics
+    /// When the plugin does not tell what the call would do.
+    #[track_caller]
+    pub fn verdict(self, lists: &Lists) -> Outcome {
+        let manifest = self.plugin.manifest();
+        let spec = manifest.tools.iter().find(|spec| spec.name == self.head.tool);
+        let spec = spec_of(&manifest.plugin, spec.expect("a call is of a tool of its plugin"));
+        lists.decide(&spec, &self.classify())
     }
 
     /// Sends any op.

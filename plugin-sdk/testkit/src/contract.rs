@@ -139,7 +139,7 @@ fn contract_of(plugin: &str, tool: &ToolSpec) -> Contract {
 }
 
 /// A tool of a manifest as a host reads it.
-fn spec_of(plugin: &str, tool: &ToolSpec) -> HostToolSpec {
+pub(crate) fn spec_of(plugin: &str, tool: &ToolSpec) -> HostToolSpec {
     let mut spec = serde_json::to_value(tool).expect("a tool has a JSON form");
     spec["plugin"] = plugin.into();
     serde_json::from_value(spec).expect("a manifest's tool is a tool of the host")

@@ -2,7 +2,8 @@
 //!
 //! A call goes the very way it goes in the product: the configuration is opened and the arguments are sent as JSON through
 //! the ABI's own objects, and a [`Reply`](foehn_plugin_sdk::wire::Reply) comes back. What is missing is the host around it: no
-//! sandbox and no permissions. What the host makes of arguments before the plugin sees them is in [`accepted`].
+//! sandbox and no permissions. What the host makes of arguments before the plugin sees them is in [`accepted`], what an operator's
+//! lists make of a call in [`Call::verdict`].
 //!
 //! ```
 //! use foehn_plugin_sdk::prelude::*;
@@ -43,10 +44,12 @@
 mod call;
 mod contract;
 mod host;
+mod verdict;
 mod workspace;
 
 pub use call::{Call, call, run};
 pub use contract::{DEFAULT_CHARACTERS, Problem, accepted, contract_problems};
 pub use host::TestHost;
 pub use serde_json::{Value, json};
+pub use verdict::{Lists, Outcome};
 pub use workspace::TempWorkspace;

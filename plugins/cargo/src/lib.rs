@@ -96,6 +96,13 @@ impl Wrapper for Cargo {
         OptionRule::refused("-C", "give the folder as working_directory"),
     ];
 
+    const MISSES_NETWORK: &'static [&'static str] = &[
+        "but --offline was specified",
+        "you're using offline mode (--offline)",
+        "without the offline flag",
+        "failed to download from",
+    ];
+
     type Settings = NoSettings;
 
     fn prepare(&self, command: Command, _: &Workspace, cx: &Cx<'_, WrapperConfig>) -> Result<Command> {

@@ -90,6 +90,21 @@ fn tests_are_told_by_what_fails_and_kept_whole() {
 }
 
 #[test]
+fn a_dependency_that_only_a_network_has_is_told_with_its_remedy() {
+    let workspace = package();
+    workspace.write("greet/Cargo.toml", format!("{MANIFEST}[dependencies]\nfoehn-no-such-package = \"1\"\n"));
+    let reply = call(&workspace, json!({"subcommand": "check"})).run();
+    let remedy =
+        "it had no network; the operator can give it one: network = \"on\" in [agents.default.tools.cargo]";
+    assert_eq!(
+        (reply.kind, reply.notes.as_slice()),
+        (Ok, [remedy.to_owned()].as_slice()),
+        "{}",
+        reply.text()
+    );
+}
+
+#[test]
 fn what_runs_something_else_or_leads_out_is_refused() {
     for option in ["--config", "--config=build.rustc-wrapper='x'"] {
         check_refused(

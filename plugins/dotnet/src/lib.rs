@@ -66,8 +66,15 @@ impl Wrapper for Dotnet {
     ];
     // Templates and MSBuild bring options of their own, so they cannot be listed; `check` knows the dangerous ones.
     const UNLISTED: Unlisted = Unlisted::Passed;
-    // `restore` fetches packages, and the test runner talks to its hosts over loopback.
-    const NETWORK: Network = Network::Any;
+    // `restore` fetches packages, and the test runner speaks with its hosts over loopback.
+    const MISSES_NETWORK: &'static [&'static str] = &[
+        "error NU1301",
+        "warning NU1301",
+        "Unable to load the service index",
+        "SocketException",
+        "Failed to connect to testhost",
+        "failed to connect to testhost",
+    ];
 
     type Settings = DotnetSettings;
 
@@ -92,6 +99,10 @@ impl Wrapper for Dotnet {
     ) -> Result<Command> {
         for (name, value) in NO_SERVERS {
             command = command.env(name, value);
+        }
+        if !cx.config().programs.has_network(false) {
+            // Without a network it would try for long to learn which packages are known to be unsafe.
+            command = command.env("NuGetAudit", "false");
         }
         if cx.risk_profile().is_none() {
             return Ok(command);

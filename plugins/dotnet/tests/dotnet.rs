@@ -106,6 +106,39 @@ fn a_build_is_told_by_its_errors_and_kept_whole() {
 }
 
 #[test]
+fn a_program_that_missed_its_network_says_what_gives_it_one() {
+    let scene =
+        Scene::new("#!/bin/sh\necho \"A.csproj : error NU1301: Unable to load [$NuGetAudit]\"; exit $CODE\n");
+    let restore = |mut config: Value, code: &str| {
+        config["program"] = json!(scene.base.join("bin/dotnet"));
+        config["env"] = json!({"CODE": code});
+        let reply = run(Dotnet, json!({"subcommand": "restore"}))
+            .config(config)
+            .workspace(scene.base.join("ws"))
+            .run();
+        (told(&reply).1.split_once('[').unwrap().1.to_owned(), reply.notes)
+    };
+    let remedy =
+        "it had no network; the operator can give it one: network = \"on\" in [agents.default.tools.dotnet]";
+    assert_eq!(restore(json!({}), "1"), ("false]\n".to_owned(), vec![remedy.to_owned()]));
+    assert_eq!(restore(json!({"network": "off"}), "1").1, [remedy]);
+    assert_eq!(restore(json!({"network": "on"}), "1"), ("]\n".to_owned(), Vec::new()));
+    assert_eq!(restore(json!({}), "0").1, Vec::<String>::new());
+}
+
+#[test]
+fn an_output_too_long_for_the_memory_is_whole_in_its_file() {
+    let scene =
+        Scene::new("#!/bin/sh\nseq 300000\necho 'A.cs(1,1): error CS1002: ; expected [A.csproj]'; exit 1\n");
+    let (_, text) = told(&scene.call(json!({"subcommand": "run"})).run());
+    let (shown, place) = text.split_once("[all of it: `").unwrap();
+    assert!(shown.contains(" bytes left out ...]") && shown.contains("error CS1002"), "{}", shown.len());
+    assert!(shown.chars().count() < 31_000, "{}", shown.len());
+    let whole = scene.base.read(&format!("ws/{}", place.strip_suffix("`]\n").unwrap()));
+    assert_eq!(whole.lines().count(), 300_001);
+}
+
+#[test]
 fn a_launcher_and_more_environment_are_the_operators_word() {
     let scene = Scene::new("#!/bin/sh\necho \"$MINE-$PASSED-$CARGO_PKG_NAME-$1\"\n");
     let config = json!({

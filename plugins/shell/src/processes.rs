@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::process::{Command, DEFAULT_OUTPUT_LIMIT, Lasting, ProgramSettings};
+use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 
 use crate::{LONGEST_COMMAND_BYTES, SHELL, checked_command, report, understand};
 
@@ -39,6 +40,7 @@ struct Process {
     id: u32,
     session: String,
     command: String,
+    folder: RelPath,
     program: Lasting,
 }
 
@@ -46,9 +48,10 @@ impl Process {
     /// How it goes, in a few words.
     fn state(&self) -> String {
         let age = self.program.age().as_secs_f64();
+        let place = if self.folder.is_root() { String::new() } else { format!(" in `{}`", self.folder) };
         match self.program.exit() {
-            None => format!("runs since {age:.1} s"),
-            Some(exit) => format!("ended: {}", report::ended(exit)),
+            None => format!("runs since {age:.1} s{place}"),
+            Some(exit) => format!("ended: {}{place}", report::ended(exit)),
         }
     }
 }
@@ -76,6 +79,10 @@ pub struct StartProcessArgs {
     /// For /bin/sh.
     #[schemars(length(max = LONGEST_COMMAND_BYTES))]
     command: String,
+    /// Folder of the workspace to run in.
+    #[serde(default = "crate::here")]
+    #[schemars(length(max = MAX_PATH_BYTES))]
+    working_directory: String,
 }
 
 /// Configuration of `start_process`.
@@ -109,6 +116,8 @@ impl Tool for StartProcess {
 
     fn run(&self, args: StartProcessArgs, cx: &Cx<'_, StartProcessConfig>) -> Result<Output> {
         checked_command(&args.command)?;
+        let workspace = cx.workspace()?;
+        let folder = crate::folder(&workspace, &args.working_directory)?;
         let running =
             |process: &&Arc<Process>| process.session == cx.session() && process.program.exit().is_none();
         let running = started().processes.values().filter(running).count();
@@ -121,9 +130,10 @@ impl Tool for StartProcess {
         }
         let program = Command::new(SHELL)
             .args(["-c", args.command.as_str()])
+            .in_workspace(&workspace, &folder)?
             .configured(&cx.config().programs)
             .start_lasting(cx)?;
-        let process = remember(cx.session(), args.command, program);
+        let process = remember(cx.session(), args.command, folder, program);
         process.program.wait(None, FIRST_LOOK, cx);
         let mut shown = shown(&process, 0);
         let left = process.program.left_running();
@@ -143,15 +153,15 @@ impl Tool for StartProcess {
 
     fn classify(&self, args: &StartProcessArgs, cx: &Cx<'_, StartProcessConfig>) -> Result<Classification> {
         let refusal = checked_command(&args.command).err();
-        crate::classified(&args.command, ".", refusal, false, cx)
+        crate::classified(&args.command, &args.working_directory, refusal, false, cx)
     }
 }
 
-fn remember(session: &str, command: String, program: Lasting) -> Arc<Process> {
+fn remember(session: &str, command: String, folder: RelPath, program: Lasting) -> Arc<Process> {
     let mut started = started();
     started.last += 1;
     let id = started.last;
-    let process = Arc::new(Process { id, session: session.to_owned(), command, program });
+    let process = Arc::new(Process { id, session: session.to_owned(), command, folder, program });
     started.processes.insert(id, Arc::clone(&process));
     let ended: Vec<u32> = started
         .processes

@@ -11,14 +11,17 @@
 
 mod commands;
 mod effects;
+mod git;
 mod lexical;
 mod options;
 mod parse;
 mod places;
 mod scripts;
+mod tools;
 mod variables;
 mod words;
 mod wrappers;
+mod written;
 
 use std::path::PathBuf;
 

@@ -4,7 +4,7 @@
 use std::fs;
 
 use foehn_plugin_sdk::Tool;
-use foehn_plugin_sdk::wire::ReplyKind::{self, Failed, Ok};
+use foehn_plugin_sdk::wire::ReplyKind::{self, Failed, Ok, Refused};
 use foehn_plugin_sdk::wire::{Classification, Operation, Reply, Risk};
 use foehn_plugin_testkit::{TempWorkspace, Value, json, run};
 use shell::{ListProcesses, ReadProcessOutput, StartProcess, StopProcess, WriteProcessInput};
@@ -84,6 +84,26 @@ fn a_program_is_found_again_read_and_ended() {
     );
     assert_eq!(sleeping("49371"), Vec::<String>::new());
     session.check(WriteProcessInput, json!({"id": id, "text": "x"}), Failed, "its input is closed");
+}
+
+#[test]
+fn a_program_starts_in_the_folder_it_is_told() {
+    let session = Session::new("folder");
+    let start = |folder: &str, kind, expected: &str| {
+        session.check(
+            StartProcess,
+            json!({"command": "ls; touch ran", "working_directory": folder}),
+            kind,
+            expected,
+        );
+    };
+    start("sub", Ok, "process N ended: exit code 0 in `sub`; output 0..2 of 2 characters\nx\n");
+    assert_eq!(session.workspace.list_all(), ["sub/", "sub/ran", "sub/x"]);
+    start("gone", Failed, "working_directory: `gone` does not exist");
+    start("..", Refused, "working_directory: `..` lies outside of the workspace");
+    let arguments = json!({"command": "touch ../../x", "working_directory": "sub"});
+    let found = run(StartProcess, arguments).workspace(&session.workspace).classify();
+    assert_eq!(found.facts.paths.len(), 1, "{found:?}");
 }
 
 #[test]

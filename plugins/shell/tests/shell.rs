@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use shell::{RunShell, foehn_plugin};
 
 /// Most characters of this plugin's definitions; those of all standard plugins together may have 8,000.
-const DEFINITION_CHARACTERS: usize = 2_540;
+const DEFINITION_CHARACTERS: usize = 2_560;
 
 fn shell(workspace: &TempWorkspace, arguments: Value) -> Call {
     run(RunShell, arguments).workspace(workspace)

@@ -11,6 +11,7 @@ mod endpoint;
 mod journey;
 mod memory;
 mod peer;
+mod shell;
 mod statistics;
 mod table;
 mod ten;
@@ -73,6 +74,7 @@ fn main() -> Result<()> {
     worker::measure_warm_start(host, ten.path(), &mut table)?;
     contract::measure(cli.rounds, &mut table)?;
     calls::measure(host, plugins, cli.rounds, &mut table)?;
+    shell::measure(host, plugins, cli.rounds, &mut table)?;
     print!("{}", if cli.json { table.json()? } else { table.text() });
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::workspace::{PLUGIN_SOURCES, Workspace};
 const ARROWS: &[(&str, &[&str])] = &[
     ("foehn-plugin-sdk", &["foehn-plugin-sdk-macros"]),
     ("foehn-plugin-sdk-macros", &[]),
-    ("foehn-plugin-testkit", &["foehn-plugin-sdk", "foehn-contract", "foehn-protocol"]),
+    ("foehn-plugin-testkit", &["foehn-plugin-sdk", "foehn-contract", "foehn-policy", "foehn-protocol"]),
     ("foehn-protocol", &[]),
     ("foehn-contract", &["foehn-protocol"]),
     ("foehn-policy", &["foehn-protocol"]),

@@ -35,7 +35,7 @@ fn mistakes_name_file_line_column_and_the_nearest_key() {
     /home/.config/foehn/foehn.toml:2:9: unknown key `trsut`; did you mean `trust`?
     /home/.config/foehn/foehn.toml:2:9: unknown value `pined`; did you mean `pinned`?
     /home/.config/foehn/foehn.toml:2:1: unknown key `idle`; did you mean `idle_seconds`?
-    /home/.config/foehn/foehn.toml:2:1: unknown key `zzz`; known here: `require`, `read`, `write`, `memory_megabytes`, `file_megabytes`, `open_files`, `processes`, `cpu_seconds`
+    /home/.config/foehn/foehn.toml:2:1: unknown key `zzz`; known here: `require`, `read`, `write`, `memory_megabytes`, `program_megabytes`, `file_megabytes`, `open_files`, `processes`, `cpu_seconds`
     /home/.config/foehn/foehn.toml:1:9: `Alpha_B` is no name for an agent: it takes a lower-case letter, then lower-case letters, digits and `-`
     /home/.config/foehn/foehn.toml:1:15: invalid value: integer `-1`, expected a whole number
     /home/.config/foehn/foehn.toml:1:11: invalid type: number, expected a string, { env = "NAME" } or { file = "path" }

@@ -2,10 +2,12 @@
 
 use super::effects::{self, Effect};
 use super::parse::{Simple, parse};
-use super::places::Places;
+use super::places::{self, Places};
 use super::words::Word;
+use super::written::{self, path_in};
 use super::{
-    DEPTH, Found, UNKNOWN, Understood, WRITE_INSIDE, WRITE_OUTSIDE, options, scripts, variables, wrappers,
+    DEPTH, Found, UNKNOWN, Understood, WRITE_INSIDE, WRITE_OUTSIDE, git, options, scripts, tools, variables,
+    wrappers,
 };
 
 /// As many words of a command are its operation.
@@ -14,6 +16,12 @@ const WORDS: usize = 4;
 const WORD_CHARACTERS: usize = 60;
 /// A line of so many operations is not read on: nobody would, and it has to be asked about.
 const OPERATIONS: usize = 200;
+
+/// Words of the shell's own. As the name of a program they are an error, or the beginning of what was not understood.
+const RESERVED: &[&str] = &[
+    "case", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select", "then",
+    "until", "while", "{", "}",
+];
 
 /// Where a program may lie and still be meant by its name alone.
 const SYSTEM_FOLDERS: &[&str] =
@@ -91,6 +99,7 @@ impl Commands {
             self.writes_outside(path);
         } else if !target.text.starts_with("/dev/") {
             self.add(WRITE_INSIDE, Effect::Write, Some(target.text.clone()));
+            self.written_in_git(&target.text);
         }
     }
 
@@ -114,11 +123,26 @@ impl Commands {
             first.text.rsplit_once('/').map_or(("", first.text.as_str()), |(folder, base)| {
                 (if folder.is_empty() { "/" } else { folder }, base)
             });
-        let program = base.to_lowercase();
-        let is_elsewhere = (!folder.is_empty() && !SYSTEM_FOLDERS.contains(&folder)) || first.is_home;
+        let mut program = base.to_lowercase();
+        if RESERVED.contains(&program.as_str()) {
+            return self.unknown(format!("`{program}` where a command should stand"));
+        }
+        let given = arguments;
+        let mut arguments = arguments.to_vec();
+        // The parts of git are programs of their own, in a folder of its own.
+        if let Some(part) = program.strip_prefix("git-").filter(|part| tools::is_part_of_git(part)) {
+            arguments.insert(0, Word::literal(part));
+            program = "git".to_owned();
+        }
+        let arguments = arguments.as_slice();
+        let folder = places::clean(folder.as_ref());
+        let is_system = SYSTEM_FOLDERS.iter().any(|known| folder.as_os_str() == *known);
+        let is_elsewhere = (!folder.as_os_str().is_empty() && !is_system)
+            || first.is_home
+            || (base != first.text && folder.as_os_str().is_empty());
         if is_elsewhere {
             let mut name = vec![self.place_of(first)];
-            name.extend(leading(arguments));
+            name.extend(leading(given));
             self.add(&limited(&name), Effect::Other, None);
             // A script is known by its path alone; what is called as a known program counts as that one too.
             if !is_known(&program) {
@@ -142,9 +166,21 @@ impl Commands {
         for name in &inner.assignments {
             self.assigned(name);
         }
+        let outer = self.places.clone();
+        let moves = wrappers::moves(program, arguments);
+        if moves {
+            self.places.lose();
+        }
         self.command(&inner.command, false, depth + 1);
         for line in &inner.lines {
             self.line(line, depth + 1);
+        }
+        // Where another process goes does not move the shell.
+        if moves || !inner.lines.is_empty() {
+            self.places = outer;
+        }
+        if wrappers::runs_in_the_shell(program) {
+            self.places.lose();
         }
     }
 
@@ -162,7 +198,7 @@ impl Commands {
             self.quiet.get_or_insert(found);
             return;
         }
-        let (words, mut effect) = match options::tool(program) {
+        let (words, mut effect) = match tools::tool(program) {
             Some(tool) => {
                 let (words, problem) = tool.words(arguments);
                 if let Some(problem) = problem {
@@ -173,6 +209,16 @@ impl Commands {
             }
             None => (arguments.to_vec(), effects::of_program(program)),
         };
+        if program == "printf"
+            && let [option, rest @ ..] = arguments
+            && let Some(attached) = option.text.strip_prefix("-v")
+        {
+            self.assigned(if attached.is_empty() {
+                rest.first().map_or("", |word| &word.text)
+            } else {
+                attached
+            });
+        }
         let subcommand = words.first().map_or("", |word| word.text.as_str());
         match options::effect(program, subcommand, arguments) {
             Some(Effect::Unknown) => {
@@ -181,8 +227,18 @@ impl Commands {
             Some(more) => effect = effect.max(more),
             None => {}
         }
+        if (program, subcommand) == ("git", "config") {
+            match git::config(words.get(1..).unwrap_or_default()) {
+                Effect::Unknown => self.unknown("git: a setting that can name a program to run"),
+                known => effect = known,
+            }
+        }
         if options::may_be_hidden(program, subcommand, arguments) {
             self.unknown(format!("{program}: a word that may be an option which runs other programs"));
+        }
+        if program == "command" || tools::tells_version(program, arguments) {
+            // It looks a name up, or it would be a wrapper.
+            effect = Effect::ReadOnly;
         }
         let sets_the_clock = |word: &Word| word.text.starts_with(|letter: char| letter.is_ascii_digit());
         if program == "date" && arguments.iter().any(sets_the_clock) {
@@ -191,11 +247,14 @@ impl Commands {
         if let Some(problem) = scripts::problem(program, arguments) {
             self.unknown(format!("{program}: {problem}"));
         }
+        if effect == Effect::ReadOnly && !written::paths(program, subcommand, arguments).is_empty() {
+            effect = Effect::Write;
+        }
         if effect == Effect::ReadOnly && !self.reads_inside(program, arguments) {
             effect = Effect::Other;
         }
         self.hosts(arguments);
-        self.writes(program, arguments);
+        self.writes(program, subcommand, arguments);
         let name = [&[program.to_owned()][..], &leading(&words)].concat();
         self.add(&limited(&name), effect, None);
         if program == "find" {
@@ -226,29 +285,35 @@ impl Commands {
     }
 
     fn reads_inside(&self, program: &str, arguments: &[Word]) -> bool {
-        let only_prints = matches!(program, "echo" | "printf" | "expr" | "sleep" | "seq");
-        only_prints || arguments.iter().all(|word| self.is_read_inside(path_in(&word.text), word))
+        let only_prints =
+            matches!(program, "basename" | "dirname" | "echo" | "printf" | "expr" | "sleep" | "seq");
+        only_prints
+            || self.places.are_inside()
+                && arguments.iter().all(|word| self.is_read_inside(path_in(&word.text), word))
     }
 
     fn is_read_inside(&self, path: &str, word: &Word) -> bool {
         word.is_literal && self.places.outside(path, word.is_home).is_none()
     }
 
-    /// Adds what a program that writes its operands writes outside.
-    fn writes(&mut self, program: &str, arguments: &[Word]) {
-        let last = arguments.len().saturating_sub(1);
-        for (index, word) in arguments.iter().enumerate() {
-            let is_written = effects::WRITES_OPERANDS.contains(&program)
-                || (effects::WRITES_LAST.contains(&program) && (index == last || word.text.starts_with('-')))
-                || (program == "dd" && word.text.starts_with("of="));
-            let path = path_in(&word.text);
-            if is_written
-                && word.is_literal
-                && (path.len() < word.text.len() || !word.text.starts_with('-'))
-                && let Some(path) = self.places.outside(path, word.is_home)
-            {
-                self.writes_outside(path);
+    /// Adds what a program is known to write outside, or to where it could be run.
+    fn writes(&mut self, program: &str, subcommand: &str, arguments: &[Word]) {
+        for (path, word) in written::paths(program, subcommand, arguments) {
+            if !word.is_literal {
+                continue;
             }
+            if let Some(path) = self.places.outside(path, word.is_home) {
+                self.writes_outside(path);
+            } else if written::brings(program) {
+                self.written_in_git(path);
+            }
+        }
+    }
+
+    /// What git keeps says which programs it runs.
+    fn written_in_git(&mut self, path: &str) {
+        if self.places.is_in_git(path) {
+            self.unknown(format!("a file of git itself, which can change what runs: {path}"));
         }
     }
 
@@ -297,27 +362,10 @@ impl Commands {
 
 fn is_known(program: &str) -> bool {
     effects::of_program(program) != Effect::Other
-        || options::tool(program).is_some()
+        || tools::tool(program).is_some()
         || effects::is_interpreter(program)
         || wrappers::unwrap(program, &[Word::literal("x")]).is_some()
         || wrappers::unwrap(program, &[]).is_some()
-}
-
-/// The part of a word that can be a path: what follows `--option=`, or `-o` when a path begins there.
-fn path_in(text: &str) -> &str {
-    if let Some((name, value)) = text.split_once('=')
-        && (name.starts_with('-') || !name.contains('/'))
-    {
-        return value;
-    }
-    match text.find(['/', '~']) {
-        Some(start) if text.starts_with('-') && !text.starts_with("--") => {
-            // `-I../x`: the dots belong to the path.
-            let dots = text[..start].len() - text[..start].trim_end_matches('.').len();
-            &text[start - dots..]
-        }
-        _ => text,
-    }
 }
 
 /// The first words of a command that are known and can stand in a rule.

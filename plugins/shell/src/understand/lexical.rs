@@ -48,6 +48,8 @@ pub(super) fn problem<'t>(root: Node<'t>, line: &str) -> Option<(&'static str, N
             let text = line.get(node.byte_range()).unwrap_or_default();
             match line.get(end..node.start_byte()) {
                 Some(gap) if is_blank(gap, line, end) => {}
+                Some(gap) if is_dash(gap) && node.kind().starts_with("<<") => {}
+                Some(_) if is_of_document(node, line, end, quoted_document) => {}
                 _ => return Some(("text that is not understood", node)),
             }
             if !is_sound(node, text, line, quoted_document) {
@@ -62,6 +64,33 @@ pub(super) fn problem<'t>(root: Node<'t>, line: &str) -> Option<(&'static str, N
             }
         }
     }
+}
+
+/// A word `-` in front of a here-document, which the parser leaves out.
+pub(super) fn is_dash(gap: &str) -> bool {
+    gap.len() > 2
+        && gap.starts_with([' ', '\t'])
+        && gap.ends_with([' ', '\t'])
+        && gap.trim_matches([' ', '\t']) == "-"
+}
+
+/// Text of a here-document before a token, which the parser leaves out where the document begins.
+fn is_of_document(node: Node<'_>, line: &str, start: usize, quoted: bool) -> bool {
+    let mut inner = node;
+    let body = loop {
+        let Some(parent) = inner.parent() else { return false };
+        if parent.kind() == "heredoc_body" {
+            break parent;
+        }
+        if parent.start_byte() != node.start_byte() {
+            return false;
+        }
+        inner = parent;
+    };
+    let middle = body.start_byte().max(start);
+    let (before, text) = (line.get(start..middle), line.get(middle..node.start_byte()));
+    before.is_some_and(|before| is_blank(before, line, start))
+        && text.is_some_and(|text| quoted || is_closed(text, "`"))
 }
 
 /// Blanks, line ends, and lines that go on. A line that goes on without a blank joins two words, which the parser does not

@@ -17,6 +17,9 @@ use super::words::{self, Word};
 /// Statements within each other are followed so far.
 const NESTING: usize = 150;
 
+/// Parts of the shell that decide what later words mean. With a function in their place they no longer do.
+const BUILT_IN: &[&str] = &["builtin", "cd", "command", "popd", "pushd"];
+
 /// A command without any structure: assignments, words, redirections.
 #[derive(Debug, Default)]
 pub(super) struct Simple {
@@ -117,8 +120,10 @@ impl<'t> Walk<'t> {
         }
         let mut cursor = node.walk();
         let conditional = matches!(node.kind(), "list");
-        for (index, child) in node.children(&mut cursor).enumerate() {
-            let plain = place.plain && (!conditional || index == 0);
+        let mut children = node.children(&mut cursor).enumerate().peekable();
+        while let Some((index, child)) = children.next() {
+            let is_in_background = children.peek().is_some_and(|(_, next)| next.kind() == "&");
+            let plain = place.plain && (!conditional || index == 0) && !is_in_background;
             self.statement(child, Place { plain, ..place });
         }
     }
@@ -145,6 +150,16 @@ impl<'t> Walk<'t> {
             "function_definition" => {
                 if node.child(0).is_some_and(|first| first.kind() == "function") {
                     self.problem("`function`", node);
+                }
+                let name = node.child_by_field_name("name").map_or("", |name| self.text(name));
+                if BUILT_IN.contains(&name) {
+                    self.problem("a function in the place of a part of the shell", node);
+                }
+                let mut cursor = node.walk();
+                for child in node.children(&mut cursor) {
+                    if child.kind().ends_with("_redirect") {
+                        self.statement(child, inner);
+                    }
                 }
                 if let Some(body) = node.child_by_field_name("body") {
                     self.statement(body, inner);
@@ -210,21 +225,32 @@ impl<'t> Walk<'t> {
         let mut simple = Simple { plain: place.plain, ..Simple::default() };
         let mut cursor = node.walk();
         let mut body_is_command = true;
+        let mut end = node.start_byte();
         for child in node.children(&mut cursor) {
             match child.kind() {
                 "command" if simple.words.is_empty() => self.command(child, &mut simple, place.inner()),
                 "file_redirect" | "heredoc_redirect" | "herestring_redirect" => {
                     let before = simple.words.len();
+                    let gap = self.line.get(end..child.start_byte()).unwrap_or_default();
+                    if child.kind() == "heredoc_redirect" && lexical::is_dash(gap) {
+                        simple.words.push(Word::literal("-"));
+                    }
                     self.redirect(child, &mut simple, place.inner());
                     if !body_is_command && simple.words.len() > before {
                         self.problem("words after a redirection", child);
                     }
+                }
+                // The redirection is that of its last command, although the parser puts it around the whole.
+                "list" => {
+                    body_is_command = false;
+                    self.statement(child, Place { depth: place.depth + 1, ..place });
                 }
                 _ => {
                     body_is_command = false;
                     self.statement(child, place.inner());
                 }
             }
+            end = child.end_byte();
         }
         self.push(simple);
     }
@@ -352,6 +378,14 @@ impl<'t> Walk<'t> {
                 self.problem("a quote that shells read differently", node)
             }
             "array" => self.problem("an array", node),
+            "expansion" => {
+                let mut cursor = node.walk();
+                let assigns = node.children(&mut cursor).any(|child| matches!(child.kind(), "=" | ":="));
+                let name = node.children(&mut cursor).find(|child| child.kind() == "variable_name");
+                if let (true, Some(name)) = (assigns, name) {
+                    self.push(Simple { assignments: vec![self.text(name).to_owned()], ..Simple::default() });
+                }
+            }
             _ => {}
         }
         let mut cursor = node.walk();

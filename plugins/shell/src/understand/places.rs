@@ -33,7 +33,9 @@ impl Places {
         if is_home {
             return Some(text.into());
         }
-        if DEVICES.contains(&text) || text.starts_with("/dev/fd/") {
+        let is_descriptor =
+            |number: &str| !number.is_empty() && number.chars().all(|digit| digit.is_ascii_digit());
+        if DEVICES.contains(&text) || text.strip_prefix("/dev/fd/").is_some_and(is_descriptor) {
             return None;
         }
         let is_absolute = text.starts_with('/');
@@ -42,6 +44,17 @@ impl Places {
             return (!is_absolute || self.inside(&path).is_none()).then_some(path);
         }
         self.bases.iter().map(|base| clean(&base.join(text))).find(|path| self.inside(path).is_none())
+    }
+
+    /// Whether the line certainly is in the workspace.
+    pub(super) fn are_inside(&self) -> bool {
+        !self.bases.is_empty() && self.bases.iter().all(|base| self.inside(base).is_some())
+    }
+
+    /// Whether a path may lead to what git keeps of a repository.
+    pub(super) fn is_in_git(&self, text: &str) -> bool {
+        let is_git = |path: &Path| path.iter().any(|part| part.eq_ignore_ascii_case(".git"));
+        is_git(&clean(text.as_ref())) || self.bases.iter().any(|base| is_git(&clean(&base.join(text))))
     }
 
     /// The path in the workspace, when it certainly lies there.
@@ -80,7 +93,8 @@ impl Places {
     }
 }
 
-fn clean(path: &Path) -> PathBuf {
+/// The path without what leads back, by its text.
+pub(super) fn clean(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for component in path.components() {
         match component {

@@ -3,6 +3,7 @@
 const EXACT: &[&str] = &[
     "BASH_ENV",
     "CC",
+    "CDPATH",
     "CXX",
     "DOTNET_STARTUP_HOOKS",
     "ENV",

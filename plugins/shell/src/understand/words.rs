@@ -82,7 +82,11 @@ pub(super) fn read(node: Node<'_>, line: &str) -> Result<Word, &'static str> {
 /// Adds one piece of a word. `plain` gets what stands outside of quotes, with a NUL for all that is quoted.
 fn piece(node: Node<'_>, line: &str, word: &mut Word, plain: &mut String) -> Result<(), &'static str> {
     let text = line.get(node.byte_range()).unwrap_or_default();
+    let goes_on = |quote: &[char]| line.get(node.end_byte()..).is_some_and(|rest| rest.starts_with(quote));
     match node.kind() {
+        "word" | "number" | "$" if text.ends_with('$') && goes_on(&['"', '\'']) => {
+            return Err("a quote that shells read differently");
+        }
         "word" | "number" | "test_operator" if node.child_count() == 0 => unquoted(text, word, plain),
         "$" => unquoted(text, word, plain),
         "raw_string" => {

@@ -21,6 +21,14 @@ pub(super) struct Unwrapped {
 const SPLITS: &str = "a word that may become several";
 
 impl Unwrapped {
+    /// The value of an option is a line, and further words belong to it.
+    fn line(mut self, value: Option<&str>, rest: &[Word]) -> Self {
+        let rest = joined(rest);
+        self.lines = vec![value.map_or(rest.clone(), |value| format!("{value} {rest}"))];
+        self.problem = Some("a line that is read in another way than a shell's");
+        self
+    }
+
     fn skip_value<'w>(&mut self, rest: &'w [Word]) -> &'w [Word] {
         let Some((value, rest)) = rest.split_first() else { return rest };
         if !value.is_one() {
@@ -37,6 +45,8 @@ struct Wrapper {
     values: &'static str,
     long_flags: &'static [&'static str],
     long_values: &'static [&'static str],
+    /// An option whose value is the line that is run: its letter, and its long name.
+    line: Option<(char, &'static str)>,
     operands: usize,
     assigns: bool,
     is_named: bool,
@@ -48,6 +58,7 @@ const PLAIN: Wrapper = Wrapper {
     values: "",
     long_flags: &[],
     long_values: &[],
+    line: None,
     operands: 0,
     assigns: false,
     is_named: false,
@@ -56,6 +67,7 @@ const PLAIN: Wrapper = Wrapper {
 const WRAPPERS: &[Wrapper] = &[
     Wrapper {
         name: "env",
+        line: Some(('S', "split-string")),
         flags: "i0v",
         values: "uC",
         long_flags: &["ignore-environment", "null", "debug"],
@@ -97,6 +109,8 @@ const WRAPPERS: &[Wrapper] = &[
     Wrapper { name: "strace", flags: "fqcCtTrvy", values: "e", ..PLAIN },
     Wrapper { name: "flock", flags: "sxnuoFe", values: "wE", operands: 1, ..PLAIN },
     Wrapper { name: "command", flags: "p", ..PLAIN },
+    Wrapper { name: "coproc", ..PLAIN },
+    Wrapper { name: "entr", flags: "acdnprz", ..PLAIN },
     Wrapper { name: "builtin", ..PLAIN },
     Wrapper { name: "exec", flags: "cl", values: "a", ..PLAIN },
     Wrapper { name: "busybox", ..PLAIN },
@@ -121,6 +135,12 @@ const SHELL_LONG_FLAGS: &[&str] = &["--login", "--noprofile", "--norc", "--posix
 /// Parts of the shell and programs that run what nobody can see from the line.
 const UNCLEAR: &[(&str, &str)] = &[
     (".", "the commands of a file"),
+    ("at", "commands of its input, later"),
+    ("batch", "commands of its input, later"),
+    ("crontab", "commands of a file, later"),
+    ("hyperfine", "command lines that another program runs"),
+    ("screen", "a command in another terminal"),
+    ("tmux", "a command in another terminal"),
     ("alias", "`alias` changes what a name means"),
     ("enable", "`enable` changes what a name means"),
     ("hash", "`hash` changes what a name means"),
@@ -162,6 +182,25 @@ pub(super) fn unwrap(program: &str, arguments: &[Word]) -> Option<Unwrapped> {
     (!is_itself && !only_looks).then_some(found)
 }
 
+/// Whether what it runs starts in another folder, as far as it can be told from outside.
+pub(super) fn moves(program: &str, arguments: &[Word]) -> bool {
+    let letters = match program {
+        "chroot" | "su" | "runuser" => return true,
+        "env" => "C",
+        "sudo" => "DR",
+        _ => return false,
+    };
+    arguments.iter().any(|word| {
+        let is_long = word.text.starts_with("--ch");
+        is_long || (word.text.starts_with('-') && word.text.contains(|letter| letters.contains(letter)))
+    })
+}
+
+/// Whether its lines are the shell's own.
+pub(super) fn runs_in_the_shell(program: &str) -> bool {
+    matches!(program, "eval" | "trap" | "." | "source")
+}
+
 fn strip(wrapper: &Wrapper, arguments: &[Word]) -> Unwrapped {
     let mut found = Unwrapped { is_named: wrapper.is_named, ..Unwrapped::default() };
     let mut rest = arguments;
@@ -189,6 +228,9 @@ fn strip(wrapper: &Wrapper, arguments: &[Word]) -> Unwrapped {
         if let Some(long) = text.strip_prefix("--") {
             let (name, value) =
                 long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+            if wrapper.line.is_some_and(|(_, line)| line.starts_with(name)) {
+                return found.line(value, rest);
+            }
             if wrapper.long_values.contains(&name) {
                 rest = if value.is_some() { rest } else { found.skip_value(rest) };
             } else if !wrapper.long_flags.contains(&name) {
@@ -196,6 +238,10 @@ fn strip(wrapper: &Wrapper, arguments: &[Word]) -> Unwrapped {
             }
         } else if let Some(letters) = text.strip_prefix('-') {
             for (index, letter) in letters.char_indices() {
+                if wrapper.line.is_some_and(|(line, _)| line == letter) {
+                    let value = &letters[index + letter.len_utf8()..];
+                    return found.line((!value.is_empty()).then_some(value), rest);
+                }
                 if wrapper.values.contains(letter) {
                     if index + letter.len_utf8() == letters.len() {
                         rest = found.skip_value(rest);
@@ -263,8 +309,24 @@ fn watch(arguments: &[Word]) -> Option<Unwrapped> {
 
 /// `su -c LINE` and the like.
 fn given_by_c(arguments: &[Word]) -> Unwrapped {
-    let position = arguments.iter().position(|word| word.text == "-c" || word.text == "--command");
-    let line = position.and_then(|position| arguments.get(position + 1)).and_then(Word::exact);
+    let mut line = None;
+    for (index, word) in arguments.iter().enumerate() {
+        let next = || arguments.get(index + 1).and_then(Word::exact);
+        let Some(text) = word.exact() else { continue };
+        line = match text.strip_prefix("--") {
+            Some("command") => next(),
+            Some(long) => long.strip_prefix("command="),
+            // `-qc LINE`, and `-cLINE`.
+            None => match text.strip_prefix('-').and_then(|letters| letters.split_once('c')) {
+                Some((_, "")) => next(),
+                Some((_, attached)) => Some(attached),
+                None => None,
+            },
+        };
+        if line.is_some() {
+            break;
+        }
+    }
     let problem = line.is_none().then_some("a shell that reads its commands from elsewhere");
     Unwrapped {
         lines: line.map(str::to_owned).into_iter().collect(),
