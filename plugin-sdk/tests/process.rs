@@ -147,7 +147,8 @@ fn a_program_that_starts_others_without_end_is_ended() {
 #[test]
 fn what_is_left_in_the_background_may_not_become_a_crowd_either() {
     let workspace = TempWorkspace::empty();
-    let output = ran_on(&TestHost::new(), &workspace, sh(&format!("echo begun; ({CROWD}) &")).most_processes(FEW));
+    let output =
+        ran_on(&TestHost::new(), &workspace, sh(&format!("echo begun; ({CROWD}) &")).most_processes(FEW));
     assert_eq!((output.exit, output.crowded), (Exit::Code(0), false));
     // Each holds the workspace as its folder.
     let folder = workspace.path().canonicalize().unwrap();

@@ -7,7 +7,7 @@ use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 
 use crate::change::Change;
 use crate::config::FileConfig;
-use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::files::{Call, Files, Place, Use, explained, nothing_done};
 use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification};
 use crate::text::counted;
@@ -88,7 +88,7 @@ impl Removal {
             return Err(nothing_done(WorkspaceError::IsTheRoot.into()));
         }
         let metadata =
-            place.workspace().symlink_metadata(&place.path).map_err(|error| place.root.explained(error))?;
+            place.workspace().symlink_metadata(&place.path).map_err(|error| explained(&place.root, error))?;
         if metadata.is_symlink() {
             return Err(nothing_done(Error::failed(format!(
                 "`{place}` is a link, which delete_file deletes; what it leads to stays"

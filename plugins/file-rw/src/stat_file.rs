@@ -3,12 +3,13 @@
 use std::fmt::Write;
 
 use foehn_plugin_sdk::prelude::*;
+use foehn_plugin_sdk::roots::reading;
 use foehn_plugin_sdk::walk::escaped;
 use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 use foehn_plugin_sdk::workspace::cap_std::fs::{FileTypeExt, Metadata, MetadataExt as _};
 
 use crate::config::FileConfig;
-use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::files::{Call, Files, Place, Use, explained, nothing_done};
 use crate::page::{Page, PageError, Wanted};
 use crate::text::counted;
 use crate::time::shown;
@@ -31,6 +32,7 @@ impl Tool for StatFile {
     const RISK: Risk = Risk::ReadOnly;
     const ON_DEMAND: bool = true;
     const CAPABILITIES: Capabilities = Capabilities::NONE.read_files();
+    const CLASSIFIES: bool = true;
 
     type Args = StatArgs;
     type Out = String;
@@ -39,12 +41,25 @@ impl Tool for StatFile {
     fn run(&self, args: StatArgs, cx: &Call<'_>) -> Result<String> {
         stat(&args.path, cx).map_err(nothing_done)
     }
+
+    fn classify(&self, args: &StatArgs, cx: &Call<'_>) -> Result<Classification> {
+        let path = args.path.as_str();
+        let files = match Files::open(cx, true) {
+            Ok(files) => files,
+            Err(error) => return Ok(reading(Self::NAME, &[(path, Err(error))])),
+        };
+        let entry = files.entry(path, Use::Read);
+        // Of a link both are told: itself, and what it leads to.
+        let target = files.target(path, Use::Read).ok().filter(|_| entry.is_ok());
+        let places: Vec<_> = [entry].into_iter().chain(target.map(Ok)).map(|place| (path, place)).collect();
+        Ok(reading(Self::NAME, &places))
+    }
 }
 
 fn stat(given: &str, cx: &Call<'_>) -> Result<String> {
     let files = Files::open(cx, true)?;
     let entry = files.entry(given, Use::Read)?;
-    let explained = |error| entry.root.explained(error);
+    let explained = |error| explained(&entry.root, error);
     let metadata = entry.workspace().symlink_metadata(&entry.path).map_err(explained)?;
     let mut text = format!("`{entry}`: {}", kind(&metadata));
     if metadata.is_symlink() {

@@ -37,7 +37,7 @@ impl Tree {
                 open.push((folder, true));
             }
             for entry in entries {
-                if let Some(glob) = files.guard.denying_entry(entry.path.as_path()) {
+                if let Some(glob) = files.denying_entry(entry.path.as_path()) {
                     let inner = place.root.shown(&entry.path);
                     return Err(Error::refused(format!(
                         "`{place}` holds `{}`, which is denied by the configuration (`{glob}`)",
