@@ -1,14 +1,13 @@
 //! A plugin in its confined worker, called as the engine calls it.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use foehn_plugin_host::{PluginSet, Settings, TrustMode};
 use foehn_ports::{CallContext, CancellationToken, OutcomeKind, ToolRequest, Toolbox};
-use foehn_protocol::{CallId, SessionId, ToolSpec};
-use serde_json::json;
+use foehn_protocol::{CallId, Part, SessionId};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::runtime;
@@ -40,30 +39,44 @@ fn settings(host: &Path, plugins: &Path, folder: &Path) -> Settings {
     settings
 }
 
-/// The smallest plugin, loaded.
+/// The plugins of a folder, loaded.
 #[derive(Debug)]
 pub(crate) struct Worker {
     plugins: PluginSet,
-    spec: Arc<ToolSpec>,
     _folder: TempDir,
 }
 
 impl Worker {
+    /// With an empty workspace.
     pub(crate) async fn start(host: &Path, plugins: &Path) -> Result<Self> {
         let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
         let plugins = PluginSet::load(settings(host, plugins, folder.path())).await;
-        let spec = plugins.find(TOOL).with_context(|| format!("no plugin brings the tool `{TOOL}`"))?;
-        Ok(Self { plugins, spec, _folder: folder })
+        Ok(Self { plugins, _folder: folder })
     }
 
-    pub(crate) async fn call(&self, text: &str) -> Result<Duration> {
+    pub(crate) async fn start_in(host: &Path, plugins: &Path, workspace: &Path) -> Result<Self> {
+        let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
+        let mut settings = Settings::new(plugins, folder.path().join("state"), workspace);
+        settings.trust = TrustMode::Any;
+        settings.worker_program = Some(host.to_owned());
+        Ok(Self { plugins: PluginSet::load(settings).await, _folder: folder })
+    }
+
+    /// The time of the smallest tool's call.
+    pub(crate) async fn call_smallest(&self, text: &str) -> Result<Duration> {
+        Ok(self.call(TOOL, &json!({"text": text})).await?.0)
+    }
+
+    /// The time of a call, and what it answered.
+    pub(crate) async fn call(&self, tool: &str, arguments: &Value) -> Result<(Duration, String)> {
+        let spec = self.plugins.find(tool).with_context(|| format!("no plugin brings the tool `{tool}`"))?;
         let request = ToolRequest {
-            spec: Arc::clone(&self.spec),
+            spec,
             call: CallId::from("bench0000"),
             session: SessionId::from("bench"),
             agent: "default".to_owned(),
             caller: None,
-            arguments: json!({"text": text}).to_string(),
+            arguments: arguments.to_string(),
             timeout: Duration::from_secs(60),
         };
         let started = Instant::now();
@@ -71,9 +84,13 @@ impl Worker {
         let outcome = self.plugins.execute(&request, context).await;
         let time = started.elapsed();
         if outcome.kind != OutcomeKind::Ok {
-            bail!("the worker's call ended as {:?}: {}", outcome.kind, outcome.message);
+            bail!("the call of `{tool}` ended as {:?}: {}", outcome.kind, outcome.message);
         }
-        Ok(time)
+        let texts = outcome.parts.iter().filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            _ => None,
+        });
+        Ok((time, texts.collect()))
     }
 
     pub(crate) async fn stop(self) {
