@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::roots::reading;
-use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
+use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, UpToNow};
 
 use crate::config::FileConfig;
 use crate::files::{Call, Files, Place, explained, nothing_done};
@@ -61,8 +61,8 @@ impl Tool for ReadFile {
 
 /// Reads some lines of a file, and keeps in mind that the session has seen it.
 pub(crate) fn read(place: &Place, wanted: Wanted, cx: &Call<'_>) -> Result<Page> {
-    let mut file = place.workspace().open_file(&place.path).map_err(|error| explained(&place.root, error))?;
-    let page = Page::read(&mut file, wanted, || cx.check())
+    let file = place.workspace().open_file(&place.path).map_err(|error| explained(&place.root, error))?;
+    let page = Page::read(&mut UpToNow::new(file), wanted, || cx.check())
         .map_err(|error| nothing_done(error).context(format_args!("`{place}`")))?;
     Seen::new(cx, place).knows(&page.hash);
     Ok(page)

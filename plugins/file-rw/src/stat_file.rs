@@ -5,8 +5,8 @@ use std::fmt::Write;
 use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::roots::reading;
 use foehn_plugin_sdk::walk::escaped;
-use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 use foehn_plugin_sdk::workspace::cap_std::fs::{FileTypeExt, Metadata, MetadataExt as _};
+use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, UpToNow};
 
 use crate::config::FileConfig;
 use crate::files::{Call, Files, Place, Use, explained, nothing_done};
@@ -102,7 +102,7 @@ fn facts(text: &mut String, place: &Place, metadata: &Metadata, cx: &Call<'_>) -
             );
         }
         match place.workspace().open_file(&place.path) {
-            Ok(mut file) => content(text, &mut file, cx)?,
+            Ok(file) => content(text, &file, cx)?,
             Err(error) => {
                 let _ = write!(text, "\ncontent: {}", place.root.told(error).message());
             }
@@ -115,10 +115,10 @@ fn facts(text: &mut String, place: &Place, metadata: &Metadata, cx: &Call<'_>) -
     Ok(())
 }
 
-fn content(text: &mut String, file: &mut std::fs::File, cx: &Call<'_>) -> Result<()> {
+fn content(text: &mut String, file: &std::fs::File, cx: &Call<'_>) -> Result<()> {
     // No line is wanted: they are only counted.
     let wanted = Wanted { first: 1, last: Some(0), page_characters: 0, line_characters: 1 };
-    let page = Page::read(file, wanted, || cx.check().map_err(Stopped::Call));
+    let page = Page::read(&mut UpToNow::new(file), wanted, || cx.check().map_err(Stopped::Call));
     match page {
         Ok(page) => {
             let _ = write!(text, "\nlines: {}\nencoding: ", page.total_lines);
