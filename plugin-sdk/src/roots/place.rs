@@ -88,9 +88,12 @@ impl Place {
     /// The folder that is here, to walk it.
     ///
     /// # Errors
-    /// When it is no folder, or is not there.
+    /// When it is no folder, is not there, or may not be read.
     pub fn start(&self) -> Result<Start> {
-        Start::open(self.workspace(), self.path.clone()).map_err(|error| self.root.placed(error, ""))
+        let start = Start::open(self.workspace(), self.path.clone());
+        let start = start.map_err(|error| self.root.placed(error, ""))?;
+        start.readable().map_err(|error| self.root.told(error))?;
+        Ok(start)
     }
 }
 

@@ -77,7 +77,7 @@ fn a_file_that_grows_is_edited_with_all_that_was_added_or_not_at_all() {
                 fs::rename(&temporary, &path).unwrap();
                 added.fetch_add(1, Ordering::Relaxed);
             }
-            std::thread::sleep(std::time::Duration::from_millis(1));
+            std::thread::yield_now();
         },
         || {
             for round in 0..ROUNDS {

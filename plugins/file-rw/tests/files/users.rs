@@ -42,12 +42,13 @@ pub(crate) fn mode(path: &Path, mode: u32) {
 }
 
 /// Runs the test of this name once more where `mount` has prepared `$1`, in a mount namespace of its own: `work` gets that
-/// folder there. Where no namespace can be had, nothing is tested.
-pub(crate) fn where_mounted(test: &str, mount: &str, work: impl FnOnce(&Path)) {
+/// folder there. `false` where no namespace can be had: nothing is tested then.
+pub(crate) fn where_mounted(test: &str, mount: &str, work: impl FnOnce(&Path)) -> bool {
     const FOLDER: &str = "FOEHN_TEST_MOUNTED";
     const NO_MOUNT: i32 = 77;
     if let Some(folder) = std::env::var_os(FOLDER) {
-        return work(Path::new(&folder));
+        work(Path::new(&folder));
+        return true;
     }
     let folder = TempWorkspace::empty();
     let script = format!("({mount}) || exit {NO_MOUNT}; {FOLDER}=\"$1\" exec \"$0\" --exact {test}");
@@ -56,9 +57,9 @@ pub(crate) fn where_mounted(test: &str, mount: &str, work: impl FnOnce(&Path)) {
         .args([std::env::current_exe().unwrap().as_path(), folder.path()])
         .status();
     match status.map(|status| status.code()) {
-        Ok(Some(0)) => {}
+        Ok(Some(0)) => true,
         // A system that gives nobody a namespace: 1 is what `unshare` says.
-        Ok(Some(1 | NO_MOUNT)) | Err(_) => eprintln!("not tested: no such file system can be had here"),
+        Ok(Some(1 | NO_MOUNT)) | Err(_) => false,
         other => panic!("where `{mount}` is: {other:?}"),
     }
 }
