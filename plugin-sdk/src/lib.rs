@@ -6,6 +6,8 @@ pub mod wire;
 
 #[cfg(feature = "process")]
 pub mod process;
+#[cfg(feature = "roots")]
+pub mod roots;
 #[cfg(feature = "async")]
 pub mod rt;
 #[cfg(feature = "undo")]

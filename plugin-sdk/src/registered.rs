@@ -2,6 +2,7 @@
 
 use std::any::TypeId;
 
+use schemars::JsonSchema;
 use serde_json::Value;
 
 use crate::cx::Cx;
@@ -84,7 +85,8 @@ impl<T: Tool> RegisteredTool for T {
                 )));
             }
             Some(section) => from_value(section).map_err(|problem| {
-                Error::failed(format!("configuration of tool `{}`: {problem}", T::NAME))
+                let expected = expected_keys::<T::Config>(&problem);
+                Error::failed(format!("configuration of tool `{}`: {problem}{expected}", T::NAME))
             })?,
         };
         Ok(Box::new(Configured { tool: *self, config }))
@@ -162,6 +164,17 @@ impl<C: Context> RegisteredContext for C {
     fn text(&self, head: &CallHead, host: &dyn Host) -> Result<Output> {
         Ok(Output::text(Context::text(self, &Cx::new(head, host, &()))?))
     }
+}
+
+/// serde names the keys that could have been meant, but not where some of them come from a flattened struct.
+fn expected_keys<C: JsonSchema>(problem: &str) -> String {
+    if !problem.contains("unknown field `") || problem.contains(", expected ") {
+        return String::new();
+    }
+    let schema = schema_of::<C>();
+    let keys = schema["properties"].as_object().into_iter().flat_map(|properties| properties.keys());
+    let keys: Vec<String> = keys.map(|key| format!("`{key}`")).collect();
+    format!(", expected one of {}", keys.join(", "))
 }
 
 fn takes_config<T: Tool>() -> bool {

@@ -109,6 +109,12 @@ impl Start {
         let dir = workspace.dir().open_dir(&real).map_err(|error| Error::from(error).context(&path))?;
         Ok(Self { path, dir })
     }
+
+    /// Whether what is in it can be told at all: a walk would count it as one folder of many that cannot.
+    #[cfg(feature = "roots")]
+    pub(crate) fn readable(&self) -> crate::workspace::Result<()> {
+        self.dir.entries().map(drop).map_err(|source| WorkspaceError::from_io(&self.path, source))
+    }
 }
 
 /// Shows every entry below a folder to `visit`, folders before what is in them, until it breaks off. `check` runs once a

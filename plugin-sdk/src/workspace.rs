@@ -8,8 +8,10 @@
 //! link to nothing, open what is no regular file, and say anything about what lies outside.
 
 mod error;
+mod known;
 mod links;
 mod path;
+mod up_to_now;
 mod write;
 
 use std::ffi::OsStr;
@@ -24,7 +26,9 @@ use rustix::fs::OFlags;
 
 pub use cap_std;
 pub use error::WorkspaceError;
+pub use known::{KnownFolder, OpenFolder};
 pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, RelPath};
+pub use up_to_now::UpToNow;
 
 use links::Last;
 
@@ -194,24 +198,8 @@ impl Workspace {
     /// # Errors
     /// [`NotADirectory`](WorkspaceError::NotADirectory), and so on.
     pub fn read_dir(&self, path: &RelPath) -> Result<Vec<Entry>> {
-        let problem = |source| WorkspaceError::from_io(path, source);
-        let mut entries = Vec::new();
-        for entry in self.through_links(path, Last::Follow, |path| self.dir.read_dir(path))? {
-            let entry = entry.map_err(problem)?;
-            let kind = entry.file_type().map_err(problem)?;
-            let kind = if kind.is_dir() {
-                EntryKind::Directory
-            } else if kind.is_file() {
-                EntryKind::File
-            } else if kind.is_symlink() {
-                EntryKind::Link
-            } else {
-                EntryKind::Other
-            };
-            entries.push(Entry { path: path.child(&entry.file_name()), kind });
-        }
-        entries.sort();
-        Ok(entries)
+        let dir = self.through_links(path, Last::Follow, |path| self.dir.open_dir(path))?;
+        entries(&dir, path)
     }
 
     /// Opens a folder, as a handle to start a program in or to hand to a library that works beneath one.
@@ -252,6 +240,28 @@ impl Workspace {
         let (parent, name) = path.split().ok_or(WorkspaceError::IsTheRoot)?;
         Ok((self.folder(&parent, make)?, name))
     }
+}
+
+/// What is in the folder at `path`, sorted by name.
+fn entries(dir: &Dir, path: &RelPath) -> Result<Vec<Entry>> {
+    let problem = |source| WorkspaceError::from_io(path, source);
+    let mut entries = Vec::new();
+    for entry in dir.entries().map_err(problem)? {
+        let entry = entry.map_err(problem)?;
+        let kind = entry.file_type().map_err(problem)?;
+        let kind = if kind.is_dir() {
+            EntryKind::Directory
+        } else if kind.is_file() {
+            EntryKind::File
+        } else if kind.is_symlink() {
+            EntryKind::Link
+        } else {
+            EntryKind::Other
+        };
+        entries.push(Entry { path: path.child(&entry.file_name()), kind });
+    }
+    entries.sort();
+    Ok(entries)
 }
 
 /// Refuses everything but a regular file.

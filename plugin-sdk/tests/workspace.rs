@@ -364,3 +364,41 @@ fn a_folder_exchanged_for_a_link_lets_nothing_through() {
     assert_eq!(out, ["out/", "out/f.txt", "out/secret.txt"]);
     assert_eq!(base.read("out/f.txt"), "secret");
 }
+
+#[test]
+fn a_known_folder_is_opened_as_that_or_not_at_all() {
+    let base = TempWorkspace::new([("ws/a/b/f.txt", "f"), ("ws/keep/f.txt", "kept"), ("ws/c/", "")]);
+    let workspace = Workspace::open(base.join("ws")).unwrap();
+    let path = workspace.resolve("a/b").unwrap();
+    let (known, entries) = workspace.look_into(&path).unwrap();
+    assert_eq!(entries.len(), 1);
+    let name = std::ffi::OsStr::new("f.txt");
+    // Whatever has its path: another folder, a link to one, a link above it.
+    fs::rename(base.join("ws/a/b"), base.join("ws/moved")).unwrap();
+    fs::rename(base.join("ws/keep"), base.join("ws/a/b")).unwrap();
+    let changed = "`a/b` was changed by somebody else meanwhile and is as they left it; read it again";
+    assert_eq!(workspace.open_known(&known).unwrap_err().to_string(), changed);
+    fs::rename(base.join("ws/a/b"), base.join("ws/keep")).unwrap();
+    symlink("../keep", base.join("ws/a/b")).unwrap();
+    assert_eq!(workspace.open_known(&known).unwrap_err().to_string(), changed);
+    assert_eq!(workspace.look_into(&path).unwrap_err().to_string(), changed);
+    fs::remove_file(base.join("ws/a/b")).unwrap();
+    assert_eq!(workspace.open_known(&known).unwrap_err().to_string(), "`a/b` does not exist");
+    fs::rename(base.join("ws/moved"), base.join("ws/c/b")).unwrap();
+    fs::remove_dir(base.join("ws/a")).unwrap();
+    symlink("c", base.join("ws/a")).unwrap();
+    assert_eq!(workspace.open_known(&known).unwrap_err().to_string(), changed);
+    // Back where it was, and then held open: what is removed is removed there, wherever it moves.
+    fs::remove_file(base.join("ws/a")).unwrap();
+    fs::create_dir(base.join("ws/a")).unwrap();
+    fs::rename(base.join("ws/c/b"), base.join("ws/a/b")).unwrap();
+    let opened = workspace.open_known(&known).unwrap();
+    fs::rename(base.join("ws/a/b"), base.join("ws/moved")).unwrap();
+    symlink("../keep", base.join("ws/a/b")).unwrap();
+    opened.remove(name, false).unwrap();
+    assert_eq!(
+        (base.join("ws/moved/f.txt").exists(), base.read("ws/keep/f.txt")),
+        (false, "kept".to_owned())
+    );
+    assert!(opened.remove(name, false).is_err() && opened.remove(std::ffi::OsStr::new("x"), true).is_err());
+}

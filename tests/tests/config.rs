@@ -27,7 +27,7 @@ fn a_mistake_is_told_with_file_line_and_column() {
 fn a_misspelt_deny_list_is_not_taken_for_none() {
     let world = World::new().user_config("[agents.default.tools.scan]\ndney = [\"*\"]\n");
     let run = world.foehn(&["tools", "call", "scan"]).expect_code(1);
-    insta::assert_snapshot!(brief(&run.envelope()), @"failed executed=false retryable=true: plugin `scan` cannot run: it does not accept its configuration: configuration of tool `scan`: `dney`: unknown field `dney`, expected `skipped_directories` or `respect_gitignore`");
+    insta::assert_snapshot!(brief(&run.envelope()), @"failed executed=false retryable=true: Not run: plugin `scan` cannot run: it does not accept its configuration: configuration of tool `scan`: unknown field `dney`, expected one of `root`, `extra_roots`, `skipped_directories`, `respect_gitignore`, `denied`.");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use foehn_tests::{World, brief};
@@ -194,4 +195,101 @@ fn a_folder_that_is_swapped_for_a_link_never_leads_out() {
     let names: Vec<_> =
         fs::read_dir(world.path("out")).expect("a folder").flatten().map(|e| e.file_name()).collect();
     assert_eq!(names, ["f.txt"]);
+}
+
+/// A refusal stays one: it approves nothing else, and says nothing about another way.
+#[test]
+fn a_refused_read_is_not_worked_round_with_a_command() {
+    let script = r#"
+        [[turn]]
+        calls = [{ name = "read_file", arguments = { path = "leak" } }]
+        [[turn]]
+        calls = [{ name = "run_shell", arguments = { command = "cp $(readlink leak) ./copy" } }]
+        [[turn]]
+        text = "done"
+    "#;
+    let world = World::new().script(script);
+    world.write("out/secret.txt", SECRET);
+    link(&world, "leak", &world.path("out/secret.txt"));
+    let run = world.foehn(&["run", "--json", "copy it"]).expect_code(4);
+    insta::assert_snapshot!(run.outline(), @r#"
+    session default offline/script tools=12 stand_in
+    turn 1 "copy it"
+    step 1
+    answer "" calls=1
+    end #1 read_file refused executed=false: `leak` is a link that leads out of the workspace
+    step 2
+    answer "" calls=1
+    end #2 run_shell declined executed=false: Not run: it needs an approval (risk: execute asks) and nobody is there to give it. Do not try again; say what you would have done.
+    step 3
+    text "done"
+    answer "done" calls=0
+    done declined "done" steps=3 calls=2 (a call needed an approval and nobody was there to give it)
+    "#);
+    assert_eq!(world.read("copy"), None);
+}
+
+/// Reads that are asked about: the question names the file, and "always" is for reads alone.
+#[test]
+fn an_approved_read_approves_no_command() {
+    let script = r#"
+        [[turn]]
+        calls = [{ name = "read_file", arguments = { path = "./deep/../a.txt" } }]
+        [[turn]]
+        calls = [{ name = "read_file", arguments = { path = "b.txt" } }]
+        [[turn]]
+        calls = [{ name = "run_shell", arguments = { command = "cat a.txt" } }]
+        [[turn]]
+        text = "done"
+    "#;
+    let world = World::new().file("a.txt", "one\n").file("b.txt", "two\n").script(script);
+    let world = world.user_config("[agents.default.tools.read_file]\nallow = []\n");
+    let mut started = world.start(&["chat"], Stdio::piped());
+    started.type_line("read them");
+    for reply in ["a", "n"] {
+        started.wait_for_talk("asked because");
+        started.type_line(reply);
+    }
+    started.wait_for_talk("answered in");
+    started.type_line("/exit");
+    let talk = started.finish().expect_code(0).talk();
+    let asked: Vec<&str> =
+        talk.lines().filter_map(|line| Some(line.split_once("wants to run ")?.1)).collect();
+    insta::assert_snapshot!(asked.join("\n"), @"
+    `read_file` (read-only, plugin file-rw): read_file `a.txt`
+    `run_shell` (execute, plugin shell): cat a.txt
+    ");
+    assert!(talk.contains(r#"allow = [] of tool `read_file` does not name "read_file""#), "{talk}");
+    assert!(talk.contains("approved from now on (user)") && talk.contains("declined (user)"), "{talk}");
+}
+
+/// Rules decide a read by what it would read, before it runs.
+#[test]
+fn a_denied_read_is_classified_first() {
+    let world = world().user_config("[agents.default.tools.scan]\ndenied = [\"deep/**\"]\n");
+    let listed = world.call("scan", &json!({"path": ".", "recursive": false}));
+    insta::assert_snapshot!(brief(&listed), @r#"ok "7 entries in `.`\nleft out: 1 that the configuration denies\n7\ta.txt\nlink\tabsolute -> [ROOT]/work/deep\nlink\tinner -> deep\nlink\tleak -> [ROOT]/out/secret.txt (leads out of the workspace)\nlink\tleaks -> [ROOT]/out (leads out of the workspace)\nlink\tnew.txt -> [ROOT]/out/planted.txt (leads out of the workspace)\nlink\tnodir -> [ROOT]/out/nodir (leads out of the workspace)""#);
+    insta::assert_snapshot!(brief(&world.call("scan", &json!({"path": "inner"}))), @"refused executed=false retryable=false: `inner` is denied by the configuration (`deep/**`)");
+}
+
+/// The kernel knows nothing of a tool's section: a further root is told that the sandbox has to know as well.
+#[test]
+fn a_further_root_that_the_sandbox_refuses_is_told() {
+    let told = |sandbox: bool, tool: &str, path: &str| {
+        let world = world();
+        let folder = if path.starts_with("[ROOT]/out") { "out" } else { "gone" };
+        let root = world.path(folder).display().to_string();
+        let allowed = if sandbox { format!("[sandbox]\nread = [\"{root}\"]\n") } else { String::new() };
+        let section = format!("[agents.default.tools.{tool}]\nextra_roots = [{{ path = \"{root}\" }}]\n");
+        let world = world.user_config(&format!("{allowed}{section}"));
+        let path = path.replace("[ROOT]", &world.root().to_string_lossy());
+        brief(&world.call(tool, &json!({"path": path})))
+    };
+    insta::assert_snapshot!(told(true, "read_file", "[ROOT]/out/secret.txt"), @r#"ok "`[ROOT]/out/secret.txt`: 1 line\n1|outside secret""#);
+    insta::assert_snapshot!(told(true, "scan", "[ROOT]/out"), @r#"ok "1 entry in `[ROOT]/out`\n15\t[ROOT]/out/secret.txt""#);
+    insta::assert_snapshot!(told(false, "read_file", "[ROOT]/out/secret.txt"), @"failed executed=false retryable=true: in `[ROOT]/out`: no permission for `secret.txt`; where the permissions of the file allow it, the folder is missing under `[sandbox] read` or `write`");
+    insta::assert_snapshot!(told(false, "scan", "[ROOT]/out"), @"failed executed=false retryable=true: in `[ROOT]/out`: no permission for `.`; where the permissions of the file allow it, the folder is missing under `[sandbox] read` or `write`");
+    insta::assert_snapshot!(told(true, "scan", "[ROOT]/gone"), @"failed executed=false retryable=true: the folder `[ROOT]/gone` of the configuration cannot be opened: No such file or directory (os error 2); one outside of the workspace must also be listed under `[sandbox] read` or `write`");
+    insta::assert_snapshot!(told(false, "read_file", "a.txt"), @r#"ok "`a.txt`: 1 line\n1|inside""#);
+    insta::assert_snapshot!(told(false, "scan", "leaks"), @"refused executed=false retryable=false: `leaks` is a link that leads out of the workspace");
 }

@@ -52,6 +52,8 @@ pub enum WorkspaceError {
     NotEmpty { path: RelPath },
     #[error("no permission for `{path}`")]
     PermissionDenied { path: RelPath },
+    #[error("`{path}` lies on a file system where nothing can be changed (it is mounted read-only)")]
+    ReadOnly { path: RelPath },
     #[error("the disk is full or the quota used up; `{path}` was not written")]
     DiskFull { path: RelPath },
     #[error("`{path}` is longer than {limit} bytes")]
@@ -83,9 +85,8 @@ impl WorkspaceError {
             io::ErrorKind::IsADirectory => Self::IsADirectory { path },
             io::ErrorKind::AlreadyExists => Self::AlreadyExists { path },
             io::ErrorKind::DirectoryNotEmpty => Self::NotEmpty { path },
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                Self::PermissionDenied { path }
-            }
+            io::ErrorKind::PermissionDenied => Self::PermissionDenied { path },
+            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { path },
             _ => Self::Io { path, source },
         }

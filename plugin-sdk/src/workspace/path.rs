@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::path::{Component, Path, PathBuf};
 
 use super::{Result, WorkspaceError};
@@ -15,8 +16,22 @@ pub const MAX_PATH_BYTES: usize = 4096;
 /// A path of a workspace: relative to its root, without `.` and `..`. From [`Workspace::resolve`](super::Workspace::resolve).
 ///
 /// It displays as a model should read it: with `.` for the root itself.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Eq, PartialOrd, Ord)]
 pub struct RelPath(PathBuf);
+
+/// Each path is written in one way only, so that its text is enough: what compares part by part is slow with thousands of
+/// long paths.
+impl PartialEq for RelPath {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.as_os_str() == other.0.as_os_str()
+    }
+}
+
+impl Hash for RelPath {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.as_os_str().hash(state);
+    }
+}
 
 impl RelPath {
     /// The root itself.
@@ -59,7 +74,7 @@ impl RelPath {
     pub(crate) fn from_system(path: &OsStr) -> Option<Self> {
         let normal = |component| matches!(component, Component::Normal(_));
         let path = Path::new(path);
-        path.components().all(normal).then(|| Self(path.to_owned()))
+        path.components().all(normal).then(|| Self(path.components().collect()))
     }
 
     /// From parts that hold no `.`, `..` or separator.

@@ -18,6 +18,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::links::Last;
+use super::up_to_now::SMALL;
 use super::{RelPath, Result, Workspace, WorkspaceError, only_file};
 
 /// What a new file is created with, before the user's mask takes its share.
@@ -149,14 +150,16 @@ impl Workspace {
     }
 
     /// Copies a regular file to a path where nothing is, maybe of another workspace, with its permissions as far as the
-    /// user's mask lets them. Returns the number of bytes.
+    /// user's mask lets them: as it is now, if it goes on growing. Returns the number of bytes.
     ///
     /// # Errors
     /// [`AlreadyExists`](WorkspaceError::AlreadyExists) when anything is there, and so on; nothing is left then.
     pub fn copy_new(&self, from: &RelPath, to: &Self, new: &RelPath) -> Result<u64> {
-        let mut source = self.open_file(from)?;
-        let mode = source.metadata().map_err(|source| WorkspaceError::from_io(from, source))?;
-        let mode = std::os::unix::fs::MetadataExt::mode(&mode) & MODE_BITS & !SET_ID_BITS;
+        let source = self.open_file(from)?;
+        let metadata = source.metadata().map_err(|source| WorkspaceError::from_io(from, source))?;
+        let mode = std::os::unix::fs::MetadataExt::mode(&metadata) & MODE_BITS & !SET_ID_BITS;
+        // Of a file that goes on growing, what it is now; not as `UpToNow`, so that the kernel may copy by itself.
+        let mut source = source.take(metadata.len().max(SMALL));
         let problem = |source| WorkspaceError::from_io(new, source);
         let (dir, name) = to.parent(new, true)?;
         let mut file = create(&dir, name, mode).map_err(problem)?.into_std();

@@ -154,7 +154,10 @@ fn a_launcher_and_more_environment_are_the_operators_word() {
     let missing = call().config(json!({"launcher": ["foehn-test-no-launcher"]})).run();
     assert_eq!(told(&missing), (Failed, "program `foehn-test-no-launcher` was not found".to_owned()));
     let unknown = call().config(json!({"netwerk": "off"})).open_error();
-    assert_eq!(unknown.as_deref(), Some("configuration of tool `dotnet`: unknown field `netwerk`"));
+    assert_eq!(
+        unknown.unwrap().split(", expected").next(),
+        Some("configuration of tool `dotnet`: unknown field `netwerk`")
+    );
 }
 
 #[test]

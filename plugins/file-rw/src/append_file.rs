@@ -6,7 +6,7 @@ use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 use crate::LARGEST_CHANGED_BYTES;
 use crate::change::Change;
 use crate::config::FileConfig;
-use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::files::{Call, Files, Place, Use, explained, nothing_done};
 use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification, diff, extent};
 use crate::seen::{Knowledge, Seen};
@@ -85,7 +85,7 @@ impl Addition {
         let before = place
             .workspace()
             .read(&place.path, LARGEST_CHANGED_BYTES)
-            .map_err(|error| place.root.explained(error))?;
+            .map_err(|error| explained(&place.root, error))?;
         if args.content.is_empty() {
             return Err(Error::invalid_arguments("content is empty; there is nothing to add"));
         }

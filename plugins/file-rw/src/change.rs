@@ -3,7 +3,7 @@
 //! A change holds what it starts from, or can read it there before it begins: whoever keeps a record of changes keeps it
 //! here. Each one is whole or not made at all.
 
-use foehn_plugin_sdk::workspace::Result;
+use foehn_plugin_sdk::workspace::{OpenFolder, Result, WorkspaceError};
 
 use crate::files::Place;
 
@@ -20,8 +20,8 @@ pub(crate) enum Change<'a> {
     Remove { place: &'a Place },
     /// A folder, with those above it.
     MakeFolder { place: &'a Place },
-    /// An empty folder.
-    RemoveFolder { place: &'a Place },
+    /// An entry of a folder that was looked at: a file, a link itself, or an empty folder.
+    RemoveIn { folder: &'a OpenFolder, place: &'a Place, is_folder: bool },
     /// Another name for a file, folder or link, where nothing has that name.
     Move { from: &'a Place, to: &'a Place },
 }
@@ -37,7 +37,9 @@ impl Change<'_> {
             }
             Self::Remove { place } => place.workspace().remove_file(&place.path),
             Self::MakeFolder { place } => place.workspace().create_dir_all(&place.path),
-            Self::RemoveFolder { place } => place.workspace().remove_dir(&place.path),
+            Self::RemoveIn { folder, place, is_folder } => {
+                folder.remove(place.real.file_name().ok_or(WorkspaceError::IsTheRoot)?, is_folder)
+            }
             Self::Move { from, to } => from.workspace().rename(&from.path, &to.path),
         }
     }

@@ -6,7 +6,7 @@ use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 use crate::change::Change;
 use crate::config::FileConfig;
 use crate::create_file::{exists, nothing_there};
-use crate::files::{Call, Files, Place, Use};
+use crate::files::{Call, Files, Place, Use, explained};
 use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification};
 use crate::text::counted;
@@ -72,7 +72,7 @@ impl Copying {
         let files = Files::open(cx, true)?;
         let from = files.target(&args.source, Use::Read)?;
         let to = files.file_entry(&args.destination, Use::Write)?;
-        let metadata = from.workspace().metadata(&from.path).map_err(|error| from.root.explained(error))?;
+        let metadata = from.workspace().metadata(&from.path).map_err(|error| explained(&from.root, error))?;
         if metadata.is_dir() {
             return Err(from.root.told(WorkspaceError::IsADirectory { path: from.path.clone() }));
         }

@@ -5,7 +5,7 @@ use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 
 use crate::change::Change;
 use crate::config::FileConfig;
-use crate::files::{Call, Files, Place, Use};
+use crate::files::{Call, Files, Place, Use, explained};
 use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification};
 use crate::seen::Seen;
@@ -73,7 +73,7 @@ impl Deletion {
     fn plan(args: &DeleteArgs, cx: &Call<'_>) -> Result<Self> {
         let place = Files::open(cx, true)?.file_entry(&args.path, Use::Write)?;
         let metadata =
-            place.workspace().symlink_metadata(&place.path).map_err(|error| place.root.explained(error))?;
+            place.workspace().symlink_metadata(&place.path).map_err(|error| explained(&place.root, error))?;
         if metadata.is_dir() {
             return Err(place.root.told(WorkspaceError::IsADirectory { path: place.path.clone() }));
         }

@@ -9,7 +9,7 @@ use crate::batch::{MOST_EDITS, apply_all};
 use crate::change;
 use crate::config::FileConfig;
 use crate::edit::{Edit, Edited};
-use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::files::{Call, Files, Place, Use, explained, nothing_done};
 use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification, diff};
 use crate::seen::{Knowledge, Seen};
@@ -134,7 +134,7 @@ impl Change {
         let before = place
             .workspace()
             .read(&place.path, LARGEST_CHANGED_BYTES)
-            .map_err(|error| place.root.explained(error))?;
+            .map_err(|error| explained(&place.root, error))?;
         let edited = apply_all(&steps, &before)
             .map_err(|problem| nothing_done(Error::from(problem)).context(format_args!("`{place}`")))?;
         Ok(Self { place, before, edited })

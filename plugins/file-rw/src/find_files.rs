@@ -4,14 +4,14 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 
 use foehn_plugin_sdk::prelude::*;
-use foehn_plugin_sdk::walk::{MOST_ENTRIES, Pattern, Start, escaped, walk};
+use foehn_plugin_sdk::roots::reading;
+use foehn_plugin_sdk::walk::{MOST_ENTRIES, Pattern, escaped, walk};
 use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 use rustix::fs::{AtFlags, statat};
 
 use crate::config::FileConfig;
 use crate::files::{Call, Files, nothing_done};
 use crate::list_directory::here;
-use crate::search_rules::rules;
 use crate::text::counted;
 
 const DEFAULT_LIMIT: usize = 100;
@@ -49,6 +49,7 @@ impl Tool for FindFiles {
     const DESCRIPTION: &'static str = "Find files by name, newest first.";
     const RISK: Risk = Risk::ReadOnly;
     const CAPABILITIES: Capabilities = Capabilities::NONE.read_files();
+    const CLASSIFIES: bool = true;
 
     type Args = FindArgs;
     type Out = String;
@@ -56,6 +57,11 @@ impl Tool for FindFiles {
 
     fn run(&self, args: FindArgs, cx: &Call<'_>) -> Result<String> {
         find(&args, cx).map_err(nothing_done)
+    }
+
+    fn classify(&self, args: &FindArgs, cx: &Call<'_>) -> Result<Classification> {
+        let place = Files::open(cx, true).and_then(|files| files.beginning(&args.path));
+        Ok(reading(Self::NAME, &[(&args.path, place)]))
     }
 }
 
@@ -73,10 +79,10 @@ fn find(args: &FindArgs, cx: &Call<'_>) -> Result<String> {
     let pattern = Pattern::new(&args.pattern).map_err(|error| Error::invalid_arguments(error.to_string()))?;
     let files = Files::open(cx, true)?;
     let place = files.beginning(&args.path)?;
-    let start = Start::open(place.workspace(), place.path.clone())?;
-    let denied = |path: &std::path::Path| files.guard.denying_entry(path).is_some();
+    let start = place.start()?;
+    let denied = |path: &std::path::Path| files.denying_entry(path).is_some();
     let hidden = args.include_hidden || pattern.names_hidden();
-    let rules = rules(files.config, hidden, args.include_hidden, &denied);
+    let rules = files.rules(hidden, args.include_hidden, &denied);
     let mut found = Vec::new();
     let mut considered = 0;
     let skipped = walk(place.workspace(), &start, &rules, &|| cx.check(), &mut |item| {
@@ -93,6 +99,7 @@ fn find(args: &FindArgs, cx: &Call<'_>) -> Result<String> {
         }
         Ok(ControlFlow::Continue(()))
     })?;
+    let skipped = place.root.shown_skipped(skipped);
     found.sort_unstable();
     let total = found.len();
     let shown = found.into_iter().skip(args.skip).take(args.limit);

@@ -51,7 +51,7 @@ impl<'a> Changes<'a> {
             | Change::Replace { place, .. }
             | Change::Remove { place }
             | Change::MakeFolder { place }
-            | Change::RemoveFolder { place }
+            | Change::RemoveIn { place, .. }
             | Change::Copy { to: place, .. } => self.recorder(place)?.before(place.workspace(), &place.real),
             Change::Move { from, to } => {
                 self.recorder(from)?.before_move(from.workspace(), &from.real, &to.real)

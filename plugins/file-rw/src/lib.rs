@@ -6,7 +6,6 @@
 
 mod config;
 mod files;
-mod guard;
 
 mod append_file;
 mod copy_file;
@@ -35,7 +34,6 @@ mod page;
 mod preview;
 mod query;
 mod search;
-mod search_rules;
 mod seen;
 mod stock;
 mod text;
@@ -45,7 +43,7 @@ mod tree;
 use foehn_plugin_sdk::{LintException, export_plugin};
 
 pub use append_file::{AppendArgs, AppendFile};
-pub use config::{Access, ExtraRoot, FileConfig};
+pub use config::FileConfig;
 pub use copy_file::{CopyArgs, CopyFile};
 pub use create_file::{CreateArgs, CreateFile};
 pub use delete_file::{DeleteArgs, DeleteFile};

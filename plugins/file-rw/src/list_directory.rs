@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 
 use foehn_plugin_sdk::prelude::*;
-use foehn_plugin_sdk::walk::{Item, Rules, Skipped, Start, escaped, walk};
+use foehn_plugin_sdk::roots::reading;
+use foehn_plugin_sdk::walk::{Item, Rules, Skipped, escaped, walk};
 use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 use foehn_plugin_sdk::workspace::cap_std::fs::FileTypeExt;
 
@@ -33,6 +34,7 @@ impl Tool for ListDirectory {
     const DESCRIPTION: &'static str = "List one folder: folders first, files with sizes in bytes.";
     const RISK: Risk = Risk::ReadOnly;
     const CAPABILITIES: Capabilities = Capabilities::NONE.read_files();
+    const CLASSIFIES: bool = true;
 
     type Args = ListArgs;
     type Out = String;
@@ -41,13 +43,18 @@ impl Tool for ListDirectory {
     fn run(&self, args: ListArgs, cx: &Call<'_>) -> Result<String> {
         list(&args, cx).map_err(nothing_done)
     }
+
+    fn classify(&self, args: &ListArgs, cx: &Call<'_>) -> Result<Classification> {
+        let place = Files::open(cx, true).and_then(|files| files.beginning(&args.path));
+        Ok(reading(Self::NAME, &[(&args.path, place)]))
+    }
 }
 
 fn list(args: &ListArgs, cx: &Call<'_>) -> Result<String> {
     let files = Files::open(cx, true)?;
     let place = files.beginning(&args.path)?;
-    let start = Start::open(place.workspace(), place.path.clone())?;
-    let denied = |path: &std::path::Path| files.guard.denying_entry(path).is_some();
+    let start = place.start()?;
+    let denied = |path: &std::path::Path| files.denying_entry(path).is_some();
     let rules = Rules { include_hidden: true, denied: Some(&denied), ..Rules::default() };
     let (mut folders, mut others) = (Vec::new(), Vec::new());
     let skipped = walk(place.workspace(), &start, &rules, &|| cx.check(), &mut |item| {
@@ -59,7 +66,7 @@ fn list(args: &ListArgs, cx: &Call<'_>) -> Result<String> {
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    Ok(render(&place, &folders, &others, &skipped))
+    Ok(render(&place, &folders, &others, &place.root.shown_skipped(skipped)))
 }
 
 fn row(item: &Item<'_>, shown: &str) -> String {

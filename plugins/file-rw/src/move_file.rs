@@ -6,7 +6,7 @@ use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 use crate::change::Change;
 use crate::config::FileConfig;
 use crate::create_file::{exists, nothing_there};
-use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::files::{Call, Files, Place, Use, explained, nothing_done};
 use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification};
 use crate::seen::Seen;
@@ -78,7 +78,7 @@ impl Moving {
             return Err(nothing_done(WorkspaceError::IsTheRoot.into()));
         }
         let metadata =
-            from.workspace().symlink_metadata(&from.path).map_err(|error| from.root.explained(error))?;
+            from.workspace().symlink_metadata(&from.path).map_err(|error| explained(&from.root, error))?;
         let what = if metadata.is_dir() {
             if to.real.as_path().starts_with(from.real.as_path())
                 && from.workspace().root() == to.workspace().root()

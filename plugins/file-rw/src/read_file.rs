@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 use foehn_plugin_sdk::prelude::*;
-use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
+use foehn_plugin_sdk::roots::reading;
+use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, UpToNow};
 
 use crate::config::FileConfig;
-use crate::files::{Call, Files, Place, nothing_done};
+use crate::files::{Call, Files, Place, explained, nothing_done};
 use crate::page::{Page, Wanted};
 use crate::seen::Seen;
 use crate::text::{Encoding, counted};
@@ -39,6 +40,7 @@ impl Tool for ReadFile {
                                        tabs and all. The header says how to go on with a long file.";
     const RISK: Risk = Risk::ReadOnly;
     const CAPABILITIES: Capabilities = Capabilities::NONE.read_files();
+    const CLASSIFIES: bool = true;
 
     type Args = ReadArgs;
     type Out = Output;
@@ -50,12 +52,17 @@ impl Tool for ReadFile {
         let page = read(&place, wanted, cx)?;
         Ok(note.into_iter().fold(Output::text(render(&place, &page)), Output::note))
     }
+
+    fn classify(&self, args: &ReadArgs, cx: &Call<'_>) -> Result<Classification> {
+        let place = Files::open(cx, true).and_then(|files| files.readable(&args.path));
+        Ok(reading(Self::NAME, &[(&args.path, place.map(|(place, _)| place))]))
+    }
 }
 
 /// Reads some lines of a file, and keeps in mind that the session has seen it.
 pub(crate) fn read(place: &Place, wanted: Wanted, cx: &Call<'_>) -> Result<Page> {
-    let mut file = place.workspace().open_file(&place.path).map_err(|error| place.root.explained(error))?;
-    let page = Page::read(&mut file, wanted, || cx.check())
+    let file = place.workspace().open_file(&place.path).map_err(|error| explained(&place.root, error))?;
+    let page = Page::read(&mut UpToNow::new(file), wanted, || cx.check())
         .map_err(|error| nothing_done(error).context(format_args!("`{place}`")))?;
     Seen::new(cx, place).knows(&page.hash);
     Ok(page)

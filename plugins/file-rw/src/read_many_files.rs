@@ -4,14 +4,14 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 
 use foehn_plugin_sdk::prelude::*;
-use foehn_plugin_sdk::walk::{Pattern, Start, walk};
+use foehn_plugin_sdk::roots::reading;
+use foehn_plugin_sdk::walk::{Pattern, walk};
 use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 
 use crate::config::FileConfig;
 use crate::files::{Call, Files, Place, nothing_done};
 use crate::page::Wanted;
 use crate::read_file::{read, render};
-use crate::search_rules::rules;
 use crate::text::counted;
 
 /// Most files, and most characters of all of them, in one result.
@@ -44,6 +44,7 @@ impl Tool for ReadManyFiles {
     const RISK: Risk = Risk::ReadOnly;
     const ON_DEMAND: bool = true;
     const CAPABILITIES: Capabilities = Capabilities::NONE.read_files();
+    const CLASSIFIES: bool = true;
 
     type Args = ReadManyArgs;
     type Out = String;
@@ -51,6 +52,18 @@ impl Tool for ReadManyFiles {
 
     fn run(&self, args: ReadManyArgs, cx: &Call<'_>) -> Result<String> {
         read_many(&args, cx).map_err(nothing_done)
+    }
+
+    fn classify(&self, args: &ReadManyArgs, cx: &Call<'_>) -> Result<Classification> {
+        let given = args.paths.iter().flatten().map(String::as_str);
+        let places: Vec<_> = match Files::open(cx, true) {
+            Ok(files) => given
+                .map(|path| (path, files.readable(path).map(|(place, _)| place)))
+                .chain(args.folder.iter().map(|folder| (folder.as_str(), files.beginning(folder))))
+                .collect(),
+            Err(error) => vec![("", Err(error))],
+        };
+        Ok(reading(Self::NAME, &places))
     }
 }
 
@@ -140,14 +153,14 @@ fn in_folder(
     let pattern =
         given.map(Pattern::new).transpose().map_err(|error| Error::invalid_arguments(error.to_string()))?;
     let beginning = files.beginning(folder)?;
-    let start = Start::open(beginning.workspace(), beginning.path.clone())?;
-    let denied = |path: &std::path::Path| files.guard.denying_entry(path).is_some();
+    let start = beginning.start()?;
+    let denied = |path: &std::path::Path| files.denying_entry(path).is_some();
     let include_hidden = pattern.as_ref().is_some_and(Pattern::names_hidden);
-    let rules = rules(files.config, include_hidden, false, &denied);
+    let rules = files.rules(include_hidden, false, &denied);
     let mut found = Vec::new();
     let mut considered = 0;
     let skipped = walk(beginning.workspace(), &start, &rules, &|| cx.check(), &mut |item| {
-        if item.file_type.is_file() && files.guard.allows_extension(item.path.as_path()) {
+        if item.file_type.is_file() && files.allows_extension(item.path.as_path()) {
             considered += 1;
             if pattern.as_ref().is_none_or(|pattern| pattern.matches(item.below, false)) {
                 let path = item.path.clone();
@@ -165,6 +178,7 @@ fn in_folder(
             None => format!("there is no file in `{beginning}`"),
         });
     }
+    let skipped = beginning.root.shown_skipped(skipped);
     left_out.extend(skipped.lines("a pattern that begins with a dot", "read"));
     Ok(found)
 }

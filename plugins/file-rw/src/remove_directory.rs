@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use foehn_plugin_sdk::prelude::*;
-use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
+use foehn_plugin_sdk::workspace::{KnownFolder, MAX_PATH_BYTES, OpenFolder, WorkspaceError};
 
 use crate::change::Change;
 use crate::config::FileConfig;
-use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::files::{Call, Files, Place, Use, explained, nothing_done};
 use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification};
 use crate::text::counted;
@@ -44,23 +44,33 @@ impl Tool for RemoveDirectory {
 
     fn run(&self, args: RemoveArgs, cx: &Call<'_>) -> Result<String> {
         let removal = Removal::plan(&args, cx)?;
-        let Removal { place, tree } = &removal;
+        let Removal { place, above, tree } = &removal;
         let mut changes = Changes::of(cx);
-        for (done, (path, is_folder)) in tree.entries.iter().enumerate() {
-            let inner = Place { root: Arc::clone(&place.root), path: path.clone(), real: path.clone() };
-            let change = if *is_folder {
-                Change::RemoveFolder { place: &inner }
-            } else {
-                Change::Remove { place: &inner }
-            };
-            let removed =
-                cx.check().and_then(|()| changes.make(&change).map_err(|error| place.root.told(error)));
-            removed.map_err(|error| interrupted(error, done, tree.entries.len()))?;
-        }
+        let mut opened: Option<(usize, OpenFolder)> = None;
         let all = tree.entries.len();
-        changes
-            .make(&Change::RemoveFolder { place })
-            .map_err(|error| interrupted(place.root.told(error), all, all))?;
+        for (done, entry) in tree.entries.iter().enumerate() {
+            let removed = cx.check().and_then(|()| {
+                let folder = match opened.take() {
+                    Some((number, folder)) if number == entry.folder => folder,
+                    _ => removal.open(entry.folder)?,
+                };
+                let (_, folder) = opened.insert((entry.folder, folder));
+                let inner = Place {
+                    root: Arc::clone(&place.root),
+                    path: entry.path.clone(),
+                    real: entry.path.clone(),
+                };
+                let change = Change::RemoveIn { folder, place: &inner, is_folder: entry.is_folder };
+                changes.make(&change).map_err(|error| place.root.told(error))
+            });
+            removed.map_err(|error| interrupted(error, done, all))?;
+        }
+        drop(opened);
+        let removed = place
+            .workspace()
+            .open_known(above)
+            .and_then(|folder| changes.make(&Change::RemoveIn { folder: &folder, place, is_folder: true }));
+        removed.map_err(|error| interrupted(place.root.told(error), all, all))?;
         Ok(changes.told(format!("removed the folder `{place}`{}", removal.inside())))
     }
 
@@ -77,6 +87,8 @@ impl Tool for RemoveDirectory {
 
 struct Removal {
     place: Place,
+    /// The folder that it is in.
+    above: KnownFolder,
     tree: Tree,
 }
 
@@ -88,7 +100,7 @@ impl Removal {
             return Err(nothing_done(WorkspaceError::IsTheRoot.into()));
         }
         let metadata =
-            place.workspace().symlink_metadata(&place.path).map_err(|error| place.root.explained(error))?;
+            place.workspace().symlink_metadata(&place.path).map_err(|error| explained(&place.root, error))?;
         if metadata.is_symlink() {
             return Err(nothing_done(Error::failed(format!(
                 "`{place}` is a link, which delete_file deletes; what it leads to stays"
@@ -97,6 +109,8 @@ impl Removal {
         if !metadata.is_dir() {
             return Err(place.root.told(WorkspaceError::NotADirectory { path: place.path.clone() }));
         }
+        let parent = place.real.parent().unwrap_or_else(RelPath::root);
+        let (above, _) = place.workspace().look_into(&parent).map_err(|error| place.root.told(error))?;
         let tree = Tree::look(&files, &place, cx)?;
         if !args.recursive && !tree.entries.is_empty() {
             return Err(nothing_done(Error::failed(format!(
@@ -104,7 +118,13 @@ impl Removal {
                 tree.counted()
             ))));
         }
-        Ok(Self { place, tree })
+        Ok(Self { place, above, tree })
+    }
+
+    fn open(&self, number: usize) -> Result<OpenFolder> {
+        let known =
+            self.tree.known.get(number).ok_or_else(|| nothing_done(WorkspaceError::IsTheRoot.into()))?;
+        self.place.workspace().open_known(known).map_err(|error| self.place.root.told(error))
     }
 
     fn inside(&self) -> String {
@@ -124,9 +144,9 @@ impl Planned for Removal {
     fn preview(&self) -> Preview {
         const NAMED: usize = 20;
         let mut text = format!("remove the folder `{}`{}", self.place, self.inside());
-        for (path, is_folder) in self.tree.entries.iter().take(NAMED) {
-            let end = if *is_folder { "/" } else { "" };
-            text.push_str(&format!("\n{}{end}", self.place.root.shown(path).display()));
+        for entry in self.tree.entries.iter().take(NAMED) {
+            let end = if entry.is_folder { "/" } else { "" };
+            text.push_str(&format!("\n{}{end}", self.place.root.shown(&entry.path).display()));
         }
         if self.tree.entries.len() > NAMED {
             text.push_str(&format!("\n… and {} more", self.tree.entries.len() - NAMED));

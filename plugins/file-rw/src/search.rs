@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::walk::{Item, Names, Rules, Skipped, Start, open_file, walk};
+use foehn_plugin_sdk::workspace::UpToNow;
 use foehn_plugin_sdk::workspace::cap_std::fs::Dir;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
@@ -306,7 +307,7 @@ fn look(
 ) -> Outcome {
     let Ok(file) = file else { return Outcome::Unreadable };
     let mut collector = Collector { wanted, hits: Hits::of(path), kept: 0, is_binary: false };
-    let result = searcher.search_file(&wanted.matcher, file, &mut collector);
+    let result = searcher.search_reader(&wanted.matcher, UpToNow::new(file), &mut collector);
     match result {
         Ok(()) if collector.is_binary => Outcome::Binary,
         Ok(()) => Outcome::Searched(collector.hits),

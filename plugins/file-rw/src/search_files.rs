@@ -6,15 +6,15 @@
 use std::fmt::Write;
 
 use foehn_plugin_sdk::prelude::*;
-use foehn_plugin_sdk::walk::{Pattern, Skipped, Start, escaped};
+use foehn_plugin_sdk::roots::reading;
+use foehn_plugin_sdk::walk::{Pattern, Skipped, escaped};
 use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 
 use crate::config::FileConfig;
-use crate::files::{Call, Files, Place, nothing_done};
+use crate::files::{Call, Files, Place, explained, nothing_done};
 use crate::list_directory::here;
 use crate::query;
 use crate::search::{Found, Hits, Keep, Line, Wanted, search, search_one};
-use crate::search_rules::rules;
 use crate::text::{BOM, counted};
 
 const DEFAULT_LIMIT: usize = 100;
@@ -78,6 +78,7 @@ impl Tool for SearchFiles {
     const DESCRIPTION: &'static str = "Search the content of text files.";
     const RISK: Risk = Risk::ReadOnly;
     const CAPABILITIES: Capabilities = Capabilities::NONE.read_files();
+    const CLASSIFIES: bool = true;
     const LINT_EXCEPTIONS: &'static [LintException] = &[LintException::new(
         "tool-near-duplicate",
         "To find is by name, to search by content; both say so at once.",
@@ -89,6 +90,11 @@ impl Tool for SearchFiles {
 
     fn run(&self, args: SearchArgs, cx: &Call<'_>) -> Result<String> {
         find(&args, cx).map_err(nothing_done)
+    }
+
+    fn classify(&self, args: &SearchArgs, cx: &Call<'_>) -> Result<Classification> {
+        let place = Files::open(cx, true).and_then(|files| files.beginning(&args.path));
+        Ok(reading(Self::NAME, &[(&args.path, place)]))
     }
 }
 
@@ -118,24 +124,25 @@ fn find(args: &SearchArgs, cx: &Call<'_>) -> Result<String> {
     let mut considered = 0;
     let is_folder = place.workspace().metadata(&place.path).is_ok_and(|metadata| metadata.is_dir());
     let (found, skipped) = if is_folder {
-        let start = Start::open(place.workspace(), place.path.clone())?;
-        let denied = |path: &std::path::Path| files.guard.denying_entry(path).is_some();
+        let start = place.start()?;
+        let denied = |path: &std::path::Path| files.denying_entry(path).is_some();
         let hidden = args.include_hidden || include.as_ref().is_some_and(Pattern::names_hidden);
-        let rules = rules(files.config, hidden, args.include_hidden, &denied);
+        let rules = files.rules(hidden, args.include_hidden, &denied);
         search(place.workspace(), &start, &rules, &wanted, &|| cx.check(), &mut |item| {
             considered += 1;
-            files.guard.allows_extension(item.path.as_path())
+            files.allows_extension(item.path.as_path())
                 && include.as_ref().is_none_or(|include| include.matches(item.below, false))
         })?
     } else {
         files.allowed_extension(&place)?;
-        let file = place.workspace().open_file(&place.path).map_err(|error| place.root.explained(error))?;
+        let file = place.workspace().open_file(&place.path).map_err(|error| explained(&place.root, error))?;
         considered = 1;
         let name = place.path.file_name().unwrap_or_default();
         let passes = include.as_ref().is_none_or(|include| include.matches(name.as_ref(), false));
         let found = if passes { search_one(&place.path, &file, &wanted) } else { Found::default() };
         (found, Skipped::default())
     };
+    let skipped = place.root.shown_skipped(skipped);
     Ok(render(args, &place, considered, &found, &skipped, files.config))
 }
 

@@ -3,12 +3,13 @@
 use std::fmt::Write;
 
 use foehn_plugin_sdk::prelude::*;
+use foehn_plugin_sdk::roots::reading;
 use foehn_plugin_sdk::walk::escaped;
-use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 use foehn_plugin_sdk::workspace::cap_std::fs::{FileTypeExt, Metadata, MetadataExt as _};
+use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, UpToNow};
 
 use crate::config::FileConfig;
-use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::files::{Call, Files, Place, Use, explained, nothing_done};
 use crate::page::{Page, PageError, Wanted};
 use crate::text::counted;
 use crate::time::shown;
@@ -31,6 +32,7 @@ impl Tool for StatFile {
     const RISK: Risk = Risk::ReadOnly;
     const ON_DEMAND: bool = true;
     const CAPABILITIES: Capabilities = Capabilities::NONE.read_files();
+    const CLASSIFIES: bool = true;
 
     type Args = StatArgs;
     type Out = String;
@@ -39,12 +41,25 @@ impl Tool for StatFile {
     fn run(&self, args: StatArgs, cx: &Call<'_>) -> Result<String> {
         stat(&args.path, cx).map_err(nothing_done)
     }
+
+    fn classify(&self, args: &StatArgs, cx: &Call<'_>) -> Result<Classification> {
+        let path = args.path.as_str();
+        let files = match Files::open(cx, true) {
+            Ok(files) => files,
+            Err(error) => return Ok(reading(Self::NAME, &[(path, Err(error))])),
+        };
+        let entry = files.entry(path, Use::Read);
+        // Of a link both are told: itself, and what it leads to.
+        let target = files.target(path, Use::Read).ok().filter(|_| entry.is_ok());
+        let places: Vec<_> = [entry].into_iter().chain(target.map(Ok)).map(|place| (path, place)).collect();
+        Ok(reading(Self::NAME, &places))
+    }
 }
 
 fn stat(given: &str, cx: &Call<'_>) -> Result<String> {
     let files = Files::open(cx, true)?;
     let entry = files.entry(given, Use::Read)?;
-    let explained = |error| entry.root.explained(error);
+    let explained = |error| explained(&entry.root, error);
     let metadata = entry.workspace().symlink_metadata(&entry.path).map_err(explained)?;
     let mut text = format!("`{entry}`: {}", kind(&metadata));
     if metadata.is_symlink() {
@@ -87,7 +102,7 @@ fn facts(text: &mut String, place: &Place, metadata: &Metadata, cx: &Call<'_>) -
             );
         }
         match place.workspace().open_file(&place.path) {
-            Ok(mut file) => content(text, &mut file, cx)?,
+            Ok(file) => content(text, &file, cx)?,
             Err(error) => {
                 let _ = write!(text, "\ncontent: {}", place.root.told(error).message());
             }
@@ -100,10 +115,10 @@ fn facts(text: &mut String, place: &Place, metadata: &Metadata, cx: &Call<'_>) -
     Ok(())
 }
 
-fn content(text: &mut String, file: &mut std::fs::File, cx: &Call<'_>) -> Result<()> {
+fn content(text: &mut String, file: &std::fs::File, cx: &Call<'_>) -> Result<()> {
     // No line is wanted: they are only counted.
     let wanted = Wanted { first: 1, last: Some(0), page_characters: 0, line_characters: 1 };
-    let page = Page::read(file, wanted, || cx.check().map_err(Stopped::Call));
+    let page = Page::read(&mut UpToNow::new(file), wanted, || cx.check().map_err(Stopped::Call));
     match page {
         Ok(page) => {
             let _ = write!(text, "\nlines: {}\nencoding: ", page.total_lines);

@@ -6,7 +6,7 @@ use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 use crate::LARGEST_CHANGED_BYTES;
 use crate::change::Change;
 use crate::config::FileConfig;
-use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::files::{Call, Files, Place, Use, explained, nothing_done};
 use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification, diff};
 use crate::stock::{Added, add};
@@ -91,7 +91,7 @@ impl Booking {
         let before = place
             .workspace()
             .read(&place.path, LARGEST_CHANGED_BYTES)
-            .map_err(|error| place.root.explained(error))?;
+            .map_err(|error| explained(&place.root, error))?;
         let added = add(&before, &args.item, args.quantity)
             .map_err(|problem| nothing_done(Error::from(problem)).context(format_args!("`{place}`")))?;
         Ok(Self { place, before, added })

@@ -5,7 +5,7 @@ use foehn_plugin_sdk::workspace::{MAX_PATH_BYTES, WorkspaceError};
 
 use crate::change::Change;
 use crate::config::FileConfig;
-use crate::files::{Call, Files, Place, Use, nothing_done};
+use crate::files::{Call, Files, Place, Use, explained, nothing_done};
 use crate::kept::{Changes, taken_back_as_kept};
 use crate::preview::{Planned, classification, diff, extent};
 use crate::seen::{Knowledge, Seen};
@@ -78,7 +78,7 @@ impl Overwriting {
             Ok(before) => before,
             Err(error) => {
                 let is_missing = matches!(error, WorkspaceError::NotFound { .. });
-                let error = place.root.explained(error);
+                let error = explained(&place.root, error);
                 let advice = if is_missing { "; a new file is made with create_file" } else { "" };
                 return Err(nothing_done(Error::new(error.kind(), format!("{}{advice}", error.message()))));
             }

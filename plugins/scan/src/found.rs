@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::walk::{Item, Pattern, Skipped};
 use foehn_plugin_sdk::workspace::cap_std::fs::FileTypeExt;
 
@@ -18,8 +19,8 @@ pub(crate) struct Wanted<'a> {
 /// What a walk found.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// The window: at most `limit` entries, sorted, relative to the workspace.
-    pub(crate) entries: Vec<(PathBuf, Kind)>,
+    /// The window: at most `limit` entries, sorted, in the root.
+    pub(crate) entries: Vec<(RelPath, Kind)>,
     /// Entries that match, in all.
     pub(crate) matching: u64,
     /// Of those, the ones before the window.
@@ -48,11 +49,10 @@ impl Found {
             return;
         }
         self.matching += 1;
-        let path = item.path.as_path();
-        if wanted.after.as_ref().is_some_and(|after| path <= after.as_path()) {
+        if wanted.after.as_ref().is_some_and(|after| item.path.as_path() <= after.as_path()) {
             self.before += 1;
         } else if self.entries.len() < wanted.limit {
-            self.entries.push((path.to_owned(), kind(item)));
+            self.entries.push((item.path.clone(), kind(item)));
         }
     }
 }

@@ -7,9 +7,11 @@ mod found;
 mod render;
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use foehn_plugin_sdk::prelude::*;
-use foehn_plugin_sdk::walk::{Pattern, Rules, SKIPPED_DIRECTORIES, Start, walk};
+use foehn_plugin_sdk::roots::{FolderSettings, Roots, reading};
+use foehn_plugin_sdk::walk::{Pattern, Rules, walk};
 use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 
 use found::{Found, Wanted};
@@ -52,17 +54,10 @@ pub struct ScanArgs {
 
 /// Configuration of `scan`.
 #[config]
+#[derive(Default)]
 pub struct ScanConfig {
-    /// Names of folders that are not entered unless one is named as path.
-    skipped_directories: Vec<String>,
-    /// Whether the workspace's `.gitignore` files hold.
-    respect_gitignore: bool,
-}
-
-impl Default for ScanConfig {
-    fn default() -> Self {
-        Self { skipped_directories: SKIPPED_DIRECTORIES.map(str::to_owned).into(), respect_gitignore: true }
-    }
+    #[serde(flatten)]
+    folders: FolderSettings,
 }
 
 impl Tool for Scan {
@@ -71,6 +66,7 @@ impl Tool for Scan {
                                        Says what was left out.";
     const RISK: Risk = Risk::ReadOnly;
     const CAPABILITIES: Capabilities = Capabilities::NONE.read_files();
+    const CLASSIFIES: bool = true;
 
     type Args = ScanArgs;
     type Out = String;
@@ -79,6 +75,11 @@ impl Tool for Scan {
     fn run(&self, args: ScanArgs, cx: &Cx<'_, ScanConfig>) -> Result<String> {
         // Whatever goes wrong, looking has changed nothing.
         list(&args, cx).map_err(|error| error.executed(false))
+    }
+
+    fn classify(&self, args: &ScanArgs, cx: &Cx<'_, ScanConfig>) -> Result<Classification> {
+        let place = Roots::open(cx, &cx.config().folders).and_then(|roots| roots.beginning(&args.path));
+        Ok(reading(Self::NAME, &[(&args.path, place)]))
     }
 }
 
@@ -89,29 +90,25 @@ fn list(args: &ScanArgs, cx: &Cx<'_, ScanConfig>) -> Result<String> {
     let given = args.pattern.as_deref();
     let pattern = given.map(Pattern::new).transpose();
     let pattern = pattern.map_err(|error| Error::invalid_arguments(error.to_string()))?;
-    let workspace = cx.workspace()?;
-    let path = workspace.resolve(if args.path.is_empty() { "." } else { &args.path })?;
-    let start = Start::open(&workspace, path)?;
-    let after = args.after.as_deref().map(|after| workspace.resolve(after)).transpose()?;
+    let roots = Roots::open(cx, &cx.config().folders)?;
+    let place = roots.beginning(&args.path)?;
+    let start = place.start()?;
+    let after = args.after.as_deref().map(|after| place.workspace().resolve(after)).transpose()?;
     let wanted = Wanted {
         pattern: pattern.as_ref(),
         limit: args.limit,
         after: after.map(|path| path.as_path().to_owned()),
     };
-    let config = cx.config();
-    let rules = Rules {
-        recursive: args.recursive,
-        include_hidden: args.include_hidden || pattern.as_ref().is_some_and(Pattern::names_hidden),
-        skipped_directories: config.skipped_directories.iter().map(Into::into).collect(),
-        respect_gitignore: config.respect_gitignore && !args.include_hidden,
-        ..Rules::default()
-    };
+    let denied = |path: &Path| roots.denying_entry(path).is_some();
+    let show_hidden = args.include_hidden || pattern.as_ref().is_some_and(Pattern::names_hidden);
+    let rules = Rules { recursive: args.recursive, ..roots.rules(show_hidden, args.include_hidden, &denied) };
     let mut found = Found::default();
-    found.skipped = walk(&workspace, &start, &rules, &|| cx.check(), &mut |item| {
+    let skipped = walk(place.workspace(), &start, &rules, &|| cx.check(), &mut |item| {
         found.add(&item, &wanted);
         Ok(ControlFlow::Continue(()))
     })?;
-    let mut text = render(&found, &start.path.to_string(), given, &workspace);
+    found.skipped = place.root.shown_skipped(skipped);
+    let mut text = render(&found, &place, given);
     let is_plain = pattern.is_some_and(|pattern| !pattern.has_wildcard());
     if let (0, true, Some(name)) = (found.matching, is_plain, given) {
         text.push_str(&format!("\na pattern is the whole name: `*{name}*` finds it as a part"));

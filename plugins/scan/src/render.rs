@@ -1,16 +1,16 @@
 //! The text of a result: one header, what was left out and why, then one entry a line.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use foehn_plugin_sdk::prelude::*;
+use foehn_plugin_sdk::roots::Place;
 use foehn_plugin_sdk::walk::{MOST_ENTRIES, escaped};
 use foehn_plugin_sdk::workspace::WorkspaceError;
 
 use crate::found::{Found, Kind};
 
 /// `pattern` and `folder` as they were asked for.
-pub(crate) fn render(found: &Found, folder: &str, pattern: Option<&str>, workspace: &Workspace) -> String {
+pub(crate) fn render(found: &Found, folder: &Place, pattern: Option<&str>) -> String {
     let mut text = header(found, folder, pattern);
     for line in found.skipped.lines("include_hidden", "list") {
         text.push('\n');
@@ -18,12 +18,12 @@ pub(crate) fn render(found: &Found, folder: &str, pattern: Option<&str>, workspa
     }
     for (path, kind) in &found.entries {
         text.push('\n');
-        text.push_str(&row(path, kind, workspace));
+        text.push_str(&row(path, kind, folder));
     }
     text
 }
 
-fn header(found: &Found, folder: &str, pattern: Option<&str>) -> String {
+fn header(found: &Found, folder: &Place, pattern: Option<&str>) -> String {
     let Found { matching, before, considered, .. } = *found;
     let matching_pattern = pattern.map(|pattern| format!(" matching `{pattern}`")).unwrap_or_default();
     let mut text = match (matching, pattern) {
@@ -38,7 +38,7 @@ fn header(found: &Found, folder: &str, pattern: Option<&str>) -> String {
         let (first, last) = (before + 1, before + shown);
         match found.entries.last() {
             Some((path, _)) if last < matching => {
-                let after = escaped(path.as_os_str());
+                let after = escaped(folder.root.shown(path).as_os_str());
                 let _ = write!(text, "; these are {first} to {last}, for more set after to \"{after}\"");
             }
             Some(_) => {
@@ -53,8 +53,8 @@ fn header(found: &Found, folder: &str, pattern: Option<&str>) -> String {
     text
 }
 
-fn row(path: &Path, kind: &Kind, workspace: &Workspace) -> String {
-    let shown = escaped(path.as_os_str());
+fn row(path: &RelPath, kind: &Kind, folder: &Place) -> String {
+    let shown = escaped(folder.root.shown(path).as_os_str());
     match kind {
         Kind::File(Some(size)) => format!("{size}\t{shown}"),
         Kind::File(None) => format!("?\t{shown}"),
@@ -62,14 +62,13 @@ fn row(path: &Path, kind: &Kind, workspace: &Workspace) -> String {
         Kind::Other(what) => format!("{what}\t{shown}"),
         Kind::Link(target) => {
             let target = target.as_ref().map_or("?".to_owned(), |target| escaped(target.as_os_str()));
-            format!("link\t{shown} -> {target}{}", link_state(path, workspace))
+            format!("link\t{shown} -> {target}{}", link_state(path, folder.workspace()))
         }
     }
 }
 
-fn link_state(path: &Path, workspace: &Workspace) -> &'static str {
-    let Some(Ok(path)) = path.to_str().map(|path| workspace.resolve(path)) else { return "" };
-    match workspace.metadata(&path) {
+fn link_state(path: &RelPath, workspace: &Workspace) -> &'static str {
+    match workspace.metadata(path) {
         Err(WorkspaceError::NotFound { .. } | WorkspaceError::DanglingLink { .. }) => " (leads to nothing)",
         Err(WorkspaceError::LinkOutside { .. }) => " (leads out of the workspace)",
         Err(WorkspaceError::TooManyLinks { .. }) => " (leads in a circle)",

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use anyhow::Result;
-use serde_json::json;
 
 use crate::echo::Echo;
 use crate::peer::Peer;
@@ -11,9 +10,6 @@ use crate::runtime;
 use crate::statistics::{median, microseconds};
 use crate::table::Table;
 use crate::worker::Worker;
-
-/// A tool that does next to nothing: what is measured is the way to it.
-const TOOL: &str = "len";
 
 /// Calls of one side before the other's turn.
 const TURN: usize = 200;
@@ -26,7 +22,7 @@ const SHARE_OF_PEER: f64 = 0.5;
 
 pub(crate) fn measure(host: &Path, plugins: &Path, rounds: usize, table: &mut Table) -> Result<()> {
     runtime()?.block_on(async {
-        let worker = Worker::start(host, plugins, TOOL).await?;
+        let worker = Worker::start(host, plugins).await?;
         let peer = Peer::start().await?;
         for (name, size, bar) in SIZES {
             let text = "x".repeat(size);
@@ -35,7 +31,7 @@ pub(crate) fn measure(host: &Path, plugins: &Path, rounds: usize, table: &mut Ta
             // The first turn of each side fills its caches.
             for round in 0..=rounds {
                 for _ in 0..TURN {
-                    let time = worker.call(&json!({"text": text})).await?;
+                    let time = worker.call_smallest(&text).await?;
                     ours.extend((round > 0).then_some(time));
                 }
                 for _ in 0..TURN {

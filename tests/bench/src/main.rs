@@ -8,6 +8,7 @@ mod calls;
 mod contract;
 mod echo;
 mod endpoint;
+mod files;
 mod journey;
 mod memory;
 mod peer;
@@ -15,6 +16,7 @@ mod shell;
 mod statistics;
 mod table;
 mod ten;
+mod tree;
 mod worker;
 
 use std::path::PathBuf;
@@ -39,6 +41,10 @@ struct Cli {
     /// How often each figure is taken; the median counts.
     #[arg(long, default_value_t = 31)]
     rounds: usize,
+
+    /// Measure the file tools alone.
+    #[arg(long)]
+    files: bool,
 
     /// Print one JSON object a figure.
     #[arg(long)]
@@ -69,12 +75,15 @@ fn main() -> Result<()> {
         anyhow::bail!("needs `--host` and `--plugins`; `cargo xtask bench` builds both and gives them");
     };
     let mut table = Table::default();
-    let ten = TenPlugins::copy(plugins)?;
-    journey::measure(host, &ten, cli.rounds, &mut table)?;
-    worker::measure_warm_start(host, ten.path(), &mut table)?;
-    contract::measure(cli.rounds, &mut table)?;
-    calls::measure(host, plugins, cli.rounds, &mut table)?;
-    shell::measure(host, plugins, cli.rounds, &mut table)?;
+    if !cli.files {
+        let ten = TenPlugins::copy(plugins)?;
+        journey::measure(host, &ten, cli.rounds, &mut table)?;
+        worker::measure_warm_start(host, ten.path(), &mut table)?;
+        contract::measure(cli.rounds, &mut table)?;
+        calls::measure(host, plugins, cli.rounds, &mut table)?;
+        shell::measure(host, plugins, cli.rounds, &mut table)?;
+    }
+    files::measure(host, plugins, cli.rounds, &mut table)?;
     print!("{}", if cli.json { table.json()? } else { table.text() });
     Ok(())
 }

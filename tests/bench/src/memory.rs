@@ -8,6 +8,16 @@ use anyhow::{Context, Result};
 /// Bytes of all processes below this one. Pages that several share count once where the kernel tells the share of each
 /// process, and in each where it does not.
 pub(crate) fn of_descendants() -> Result<u64> {
+    Ok(descendants()?.into_iter().map(of_process).sum())
+}
+
+/// The most that any one of these processes ever held, shared pages included.
+pub(crate) fn highest_of_descendants() -> Result<u64> {
+    let highest = |process| field(&file(process, "status"), "VmHWM:");
+    Ok(descendants()?.into_iter().filter_map(highest).max().unwrap_or(0))
+}
+
+fn descendants() -> Result<Vec<u32>> {
     let parents = parents()?;
     let own = std::process::id();
     let descends = |mut process: u32| {
@@ -19,17 +29,23 @@ pub(crate) fn of_descendants() -> Result<u64> {
         }
         false
     };
-    Ok(parents.keys().filter(|process| descends(**process)).map(|process| of_process(*process)).sum())
+    Ok(parents.keys().copied().filter(|process| descends(*process)).collect())
 }
 
 /// A process that ended meanwhile holds nothing.
 fn of_process(process: u32) -> u64 {
-    let file = |name| fs::read_to_string(format!("/proc/{process}/{name}")).unwrap_or_default();
-    let field = |text: &str, name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024)
-    };
-    field(&file("smaps_rollup"), "Pss:").or_else(|| field(&file("status"), "VmRSS:")).unwrap_or(0)
+    field(&file(process, "smaps_rollup"), "Pss:")
+        .or_else(|| field(&file(process, "status"), "VmRSS:"))
+        .unwrap_or(0)
+}
+
+fn file(process: u32, name: &str) -> String {
+    fs::read_to_string(format!("/proc/{process}/{name}")).unwrap_or_default()
+}
+
+fn field(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024)
 }
 
 /// Each process with its parent.

@@ -1,7 +1,7 @@
 //! What commands cost beside their own work: to be understood before they run, and to be listened to however much they print.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde_json::json;
@@ -27,12 +27,12 @@ const MEBIBYTE: f64 = 1024.0 * 1024.0;
 
 pub(crate) fn measure(host: &Path, plugins: &Path, rounds: usize, table: &mut Table) -> Result<()> {
     runtime()?.block_on(async {
-        let worker = Worker::start(host, plugins, TOOL).await?;
+        let worker = Worker::start(host, plugins).await?;
         let arguments = json!({"command": LINE});
         let mut times = Vec::new();
         for round in 0..=rounds {
             for _ in 0..BATCH {
-                let time = worker.classify(&arguments).await?;
+                let time = worker.classify(TOOL, &arguments).await?;
                 times.extend((round > 0).then_some(time));
             }
         }
@@ -47,9 +47,8 @@ pub(crate) fn measure(host: &Path, plugins: &Path, rounds: usize, table: &mut Ta
 /// The worker is the parent of the command, which so can tell how much memory it held.
 async fn flood(worker: &Worker, table: &mut Table) -> Result<()> {
     let command = format!("yes | head -c {FLOOD_BYTES}; grep VmHWM /proc/$PPID/status");
-    let started = Instant::now();
-    let text = worker.run(&json!({"command": command, "timeout_seconds": 600})).await?;
-    let time = started.elapsed();
+    let arguments = json!({"command": command, "timeout_seconds": 600});
+    let (time, text) = worker.call(TOOL, &arguments).await?;
     let Some((_, peak)) = text.split_once("VmHWM:") else { bail!("the command says nothing of its parent") };
     let peak = peak.trim().trim_end_matches("kB").trim();
     let kilobytes: f64 = peak.parse().with_context(|| format!("`{peak}` is no number"))?;

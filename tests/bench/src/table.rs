@@ -8,6 +8,7 @@ use serde::Serialize;
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     rows: Vec<Row>,
+    missing: Vec<Missing>,
 }
 
 #[derive(Debug, Serialize)]
@@ -17,6 +18,13 @@ struct Row {
     unit: &'static str,
     /// At most this; none for what is only there to compare with.
     bar: Option<f64>,
+}
+
+/// What could not be compared, and how it can.
+#[derive(Debug, Serialize)]
+struct Missing {
+    what: String,
+    not_installed: String,
 }
 
 impl Table {
@@ -30,11 +38,19 @@ impl Table {
         self.rows.push(Row { what: what.into(), figure, unit, bar: None });
     }
 
+    /// A figure that needs a program which is not installed.
+    pub(crate) fn missing(&mut self, what: String, install: String) {
+        self.missing.push(Missing { what, not_installed: install });
+    }
+
     /// One JSON object a line.
     pub(crate) fn json(&self) -> Result<String> {
         let mut text = String::new();
         for row in &self.rows {
             writeln!(text, "{}", serde_json::to_string(row)?)?;
+        }
+        for missing in &self.missing {
+            writeln!(text, "{}", serde_json::to_string(missing)?)?;
         }
         Ok(text)
     }
@@ -54,6 +70,9 @@ impl Table {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "{what:<58} {figure:>14} {bar:>14} {ratio:>7}{verdict}");
         }
+        for Missing { what, not_installed } in &self.missing {
+            let _ = writeln!(text, "{what:<58} not installed: {not_installed}");
+        }
         text
     }
 }
@@ -68,6 +87,7 @@ mod tests {
         table.at_most("start", 6.0, "ms", 4.0);
         table.at_most("step", 0.25, "ms", 0.5);
         table.reference("floor", 1.0, "ms");
+        table.missing("find / fd".to_owned(), "cargo install fd-find --locked".to_owned());
         let rows: Vec<_> =
             table.text().lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
         assert_eq!(
@@ -77,6 +97,7 @@ mod tests {
                 "start 6.00 ms 4.00 ms 1.50 missed",
                 "step 0.25 ms 0.50 ms 0.50",
                 "floor 1.00 ms - -",
+                "find / fd not installed: cargo install fd-find --locked",
             ]
         );
     }

@@ -1,18 +1,20 @@
 //! A plugin in its confined worker, called as the engine calls it.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use foehn_plugin_host::{PluginSet, Settings, TrustMode};
 use foehn_ports::{CallContext, CancellationToken, OutcomeKind, ToolRequest, Toolbox};
-use foehn_protocol::{CallId, Part, SessionId, ToolSpec};
-use serde_json::Value;
+use foehn_protocol::{CallId, Part, SessionId};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::runtime;
 use crate::table::Table;
+
+/// A tool that does next to nothing: what is measured is the way to it.
+const TOOL: &str = "len";
 
 /// Counts what a start does that finds every plugin in the cache: nothing but looking.
 pub(crate) fn measure_warm_start(host: &Path, plugins: &Path, table: &mut Table) -> Result<()> {
@@ -37,35 +39,37 @@ fn settings(host: &Path, plugins: &Path, folder: &Path) -> Settings {
     settings
 }
 
-/// One tool of the plugins in a folder, with whatever worker it needs.
+/// The plugins of a folder, loaded.
 #[derive(Debug)]
 pub(crate) struct Worker {
     plugins: PluginSet,
-    spec: Arc<ToolSpec>,
     _folder: TempDir,
 }
 
 impl Worker {
-    pub(crate) async fn start(host: &Path, plugins: &Path, tool: &str) -> Result<Self> {
+    /// With an empty workspace.
+    pub(crate) async fn start(host: &Path, plugins: &Path) -> Result<Self> {
         let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
         let plugins = PluginSet::load(settings(host, plugins, folder.path())).await;
-        let spec = plugins.find(tool).with_context(|| format!("no plugin brings the tool `{tool}`"))?;
-        Ok(Self { plugins, spec, _folder: folder })
+        Ok(Self { plugins, _folder: folder })
     }
 
-    /// How long a call takes.
-    pub(crate) async fn call(&self, arguments: &Value) -> Result<Duration> {
-        Ok(self.execute(arguments).await?.0)
+    pub(crate) async fn start_in(host: &Path, plugins: &Path, workspace: &Path) -> Result<Self> {
+        let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
+        let mut settings = Settings::new(plugins, folder.path().join("state"), workspace);
+        settings.trust = TrustMode::Any;
+        settings.worker_program = Some(host.to_owned());
+        Ok(Self { plugins: PluginSet::load(settings).await, _folder: folder })
     }
 
-    /// What a call answers with.
-    pub(crate) async fn run(&self, arguments: &Value) -> Result<String> {
-        Ok(self.execute(arguments).await?.1)
+    /// The time of the smallest tool's call.
+    pub(crate) async fn call_smallest(&self, text: &str) -> Result<Duration> {
+        Ok(self.call(TOOL, &json!({"text": text})).await?.0)
     }
 
     /// How long it takes to learn what a call would do.
-    pub(crate) async fn classify(&self, arguments: &Value) -> Result<Duration> {
-        let request = self.request(arguments);
+    pub(crate) async fn classify(&self, tool: &str, arguments: &Value) -> Result<Duration> {
+        let request = self.request(tool, arguments)?;
         let started = Instant::now();
         let classification = self.plugins.classify(&request).await;
         let time = started.elapsed();
@@ -76,32 +80,34 @@ impl Worker {
         Ok(time)
     }
 
-    async fn execute(&self, arguments: &Value) -> Result<(Duration, String)> {
-        let request = self.request(arguments);
-        let started = Instant::now();
-        let context = CallContext { cancel: CancellationToken::new(), progress: &|_| () };
-        let outcome = self.plugins.execute(&request, context).await;
-        let time = started.elapsed();
-        if outcome.kind != OutcomeKind::Ok {
-            bail!("the worker's call ended as {:?}: {}", outcome.kind, outcome.message);
-        }
-        let texts = outcome.parts.iter().filter_map(|part| match part {
-            Part::Text { text } => Some(text.as_str()),
-            _ => None,
-        });
-        Ok((time, texts.collect()))
-    }
-
-    fn request(&self, arguments: &Value) -> ToolRequest {
-        ToolRequest {
-            spec: Arc::clone(&self.spec),
+    fn request(&self, tool: &str, arguments: &Value) -> Result<ToolRequest> {
+        let spec = self.plugins.find(tool).with_context(|| format!("no plugin brings the tool `{tool}`"))?;
+        Ok(ToolRequest {
+            spec,
             call: CallId::from("bench0000"),
             session: SessionId::from("bench"),
             agent: "default".to_owned(),
             caller: None,
             arguments: arguments.to_string(),
             timeout: Duration::from_secs(600),
+        })
+    }
+
+    /// The time of a call, and what it answered.
+    pub(crate) async fn call(&self, tool: &str, arguments: &Value) -> Result<(Duration, String)> {
+        let request = self.request(tool, arguments)?;
+        let started = Instant::now();
+        let context = CallContext { cancel: CancellationToken::new(), progress: &|_| () };
+        let outcome = self.plugins.execute(&request, context).await;
+        let time = started.elapsed();
+        if outcome.kind != OutcomeKind::Ok {
+            bail!("the call of `{tool}` ended as {:?}: {}", outcome.kind, outcome.message);
         }
+        let texts = outcome.parts.iter().filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            _ => None,
+        });
+        Ok((time, texts.collect()))
     }
 
     pub(crate) async fn stop(self) {

@@ -1,7 +1,7 @@
 //! What is in the way of a call: permissions, pipes, depth, size. Each has a clear answer, and nothing is lost by it.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 
 use foehn_plugin_sdk::wire::ReplyKind::{Failed, Ok, Refused};
@@ -9,42 +9,10 @@ use foehn_plugin_sdk::workspace::cap_std::ambient_authority;
 use foehn_plugin_sdk::workspace::cap_std::fs::Dir;
 use foehn_plugin_testkit::{TempWorkspace, Value, json};
 use rustix::fs::{FileType, Mode, mknodat};
-use rustix::process::{Gid, Uid, geteuid};
-use rustix::thread::{set_thread_res_gid, set_thread_res_uid};
+use rustix::process::geteuid;
 
+use crate::users::{as_ordinary_user, mode, where_mounted};
 use crate::{told, tool};
-
-/// Runs as somebody who may not do everything: as we are, or as nobody when we are root.
-fn as_ordinary_user(folder: &Path, work: impl FnOnce() + Send) {
-    const NOBODY: u32 = 65_534;
-    if !geteuid().is_root() {
-        work();
-        return;
-    }
-    give(folder, NOBODY);
-    std::thread::scope(|scope| {
-        let thread = scope.spawn(|| {
-            let (user, group) = (Uid::from_raw(NOBODY), Gid::from_raw(NOBODY));
-            set_thread_res_gid(group, group, group).unwrap();
-            set_thread_res_uid(user, user, user).unwrap();
-            work();
-        });
-        thread.join().unwrap();
-    });
-}
-
-fn give(path: &Path, user: u32) {
-    chown(path, Some(user), Some(user)).unwrap();
-    if path.is_dir() {
-        for entry in fs::read_dir(path).unwrap() {
-            give(&entry.unwrap().path(), user);
-        }
-    }
-}
-
-fn mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-}
 
 fn answer(
     workspace: &TempWorkspace,
@@ -81,6 +49,14 @@ fn permissions_of_an_ordinary_user() {
                 "1 line with `needle` in 1 file of 2\nnot readable: locked.txt\nnot readable: shut\nopen.txt\n1|needle".to_owned()
             )
         );
+        for (name, arguments) in [
+            ("list_directory", json!({"path": "shut"})),
+            ("find_files", json!({"path": "shut", "pattern": "*"})),
+            ("search_files", json!({"path": "shut", "pattern": "x"})),
+            ("read_many_files", json!({"folder": "shut"})),
+        ] {
+            assert_eq!(answer(&workspace, name, arguments), denied("shut"), "{name}");
+        }
         let remove = json!({"path": "shut", "recursive": true});
         assert_eq!(answer(&workspace, "remove_directory", remove), denied("shut"));
         // A folder that may not be written: nothing can stand beside the file while it is replaced.
@@ -226,29 +202,11 @@ fn a_hard_link_is_broken_by_every_change() {
     }
 }
 
-/// Set for this very test when it runs again on a disk of 64 KiB, in a mount namespace of its own.
-const SMALL_DISK: &str = "FOEHN_TEST_SMALL_DISK";
-
 #[test]
 fn a_full_disk_leaves_everything_as_it_was() {
-    if let Some(folder) = std::env::var_os(SMALL_DISK) {
-        return on_a_small_disk(Path::new(&folder));
-    }
-    const NO_MOUNT: i32 = 77;
-    let folder = TempWorkspace::empty();
-    let script = format!(
-        "mount -t tmpfs -o size=64k small \"$1\" || exit {NO_MOUNT}; {SMALL_DISK}=\"$1\" exec \"$0\" --exact \
-         bad_input::a_full_disk_leaves_everything_as_it_was"
-    );
-    let status = std::process::Command::new("unshare")
-        .args(["--map-root-user", "--mount", "sh", "-c", &script])
-        .args([std::env::current_exe().unwrap().as_path(), folder.path()])
-        .status();
-    match status.map(|status| status.code()) {
-        Result::Ok(Some(0)) => {}
-        // A system that gives nobody a namespace: 1 is what `unshare` says.
-        Result::Ok(Some(1 | NO_MOUNT)) | Err(_) => eprintln!("not tested: no small disk can be had here"),
-        other => panic!("on the small disk: {other:?}"),
+    let test = "bad_input::a_full_disk_leaves_everything_as_it_was";
+    if !where_mounted(test, "mount -t tmpfs -o size=64k small \"$1\"", on_a_small_disk) {
+        eprintln!("not tested: no small disk can be had here");
     }
 }
 
@@ -275,6 +233,91 @@ fn on_a_small_disk(folder: &Path) {
         (names, fs::read(folder.join("old.txt")).unwrap()),
         (vec!["half.txt".into(), "old.txt".into()], b"old\n".to_vec())
     );
+}
+
+/// Each changing tool, with arguments that would work on `old.txt` and `folder`.
+fn changes() -> [(&'static str, Value); 9] {
+    [
+        ("write_file", json!({"path": "old.txt", "content": "new\n"})),
+        ("append_file", json!({"path": "old.txt", "content": "new\n"})),
+        ("edit_file", json!({"path": "old.txt", "old_text": "old", "new_text": "new"})),
+        ("create_file", json!({"path": "new.txt", "content": "new\n"})),
+        ("copy_file", json!({"source": "old.txt", "destination": "new.txt"})),
+        ("move_file", json!({"source": "old.txt", "destination": "new.txt"})),
+        ("delete_file", json!({"path": "old.txt"})),
+        ("make_directory", json!({"path": "new"})),
+        ("remove_directory", json!({"path": "folder", "recursive": true})),
+    ]
+}
+
+#[test]
+fn where_nothing_can_be_changed_everything_can_be_read() {
+    let test = "bad_input::where_nothing_can_be_changed_everything_can_be_read";
+    let mount = "mount -t tmpfs still \"$1\" && echo old >\"$1/old.txt\" && mkdir \"$1/folder\" && \
+                 mount -o remount,ro \"$1\"";
+    let is_tested = where_mounted(test, mount, |folder| {
+        let read = told(&tool("read_file", json!({"path": "old.txt"})).workspace(folder).run());
+        assert_eq!(read, (Ok, "`old.txt`: 1 line\n1|old".to_owned()));
+        for (name, arguments) in changes() {
+            let reply = tool(name, arguments).workspace(folder).run();
+            let why = "lies on a file system where nothing can be changed (it is mounted read-only)";
+            assert!(reply.kind == Failed && reply.message.ends_with(why), "{name}: {}", reply.message);
+            assert_eq!(reply.executed, Some(false), "{name}");
+        }
+        assert_eq!(fs::read(folder.join("old.txt")).unwrap(), b"old\n");
+    });
+    if !is_tested {
+        eprintln!("not tested: no disk to read only can be had here");
+    }
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_keeps_all_that_is_in_it() {
+    let workspace = TempWorkspace::new([("old.txt", "old\n"), ("folder/in.txt", "in\n")]);
+    as_ordinary_user(workspace.path(), || {
+        mode(workspace.path(), 0o555);
+        mode(&workspace.join("folder"), 0o555);
+        let before = workspace.list();
+        for (name, arguments) in changes() {
+            let reply = tool(name, arguments).workspace(&workspace).run();
+            assert!(
+                reply.kind == Failed && reply.message.starts_with("no permission for `"),
+                "{name}: {}",
+                reply.message
+            );
+            assert_eq!(reply.executed, Some(false), "{name}");
+        }
+        assert_eq!((workspace.list(), workspace.read("old.txt")), (before, "old\n".to_owned()));
+        mode(workspace.path(), 0o755);
+        mode(&workspace.join("folder"), 0o755);
+    });
+}
+
+#[test]
+fn a_device_is_no_file() {
+    let workspace = TempWorkspace::new([("a.txt", "needle\n")]);
+    // Only root may make one; what everybody has is reached through a link, and that leads out.
+    let folder = fs::File::open(workspace.path()).unwrap();
+    let null = rustix::fs::makedev(1, 5);
+    if mknodat(&folder, "zero", FileType::CharacterDevice, Mode::from_raw_mode(0o666), null).is_err() {
+        eprintln!("not tested: no device can be made here");
+        return;
+    }
+    for (name, arguments) in [
+        ("read_file", json!({"path": "zero"})),
+        ("write_file", json!({"path": "zero", "content": "x"})),
+        ("append_file", json!({"path": "zero", "content": "x"})),
+        ("edit_file", json!({"path": "zero", "old_text": "a", "new_text": "b"})),
+        ("search_files", json!({"path": "zero", "pattern": "a"})),
+        ("copy_file", json!({"source": "zero", "destination": "b"})),
+    ] {
+        let not_a_file = "`zero` is not a regular file but a device, a pipe or a socket".to_owned();
+        assert_eq!(answer(&workspace, name, arguments), (Failed, not_a_file), "{name}");
+    }
+    let search = answer(&workspace, "search_files", json!({"pattern": "needle"}));
+    assert_eq!(search, (Ok, "1 line with `needle` in 1 file of 1\na.txt\n1|needle".to_owned()));
+    let many = answer(&workspace, "read_many_files", json!({"folder": "."}));
+    assert_eq!(many, (Ok, "1 of 1 file read\n\n`a.txt`: 1 line\n1|needle".to_owned()));
 }
 
 #[test]

@@ -155,3 +155,47 @@ fn a_workspace_given_through_a_link_is_the_same() {
         );
     }
 }
+
+/// The tools whose arguments are of another kind than those above.
+#[test]
+fn a_link_out_shows_nothing_to_any_tool_that_looks() {
+    let base = base();
+    symlink("../ws-evil/secret.txt", base.join("ws/leak")).unwrap();
+    symlink("../ws-evil", base.join("ws/leaks")).unwrap();
+    let before = base.list();
+    for (name, arguments, kind) in [
+        ("read_many_files", json!({"paths": ["leak", "leaks/secret.txt"]}), Ok),
+        ("read_many_files", json!({"folder": "leaks"}), Refused),
+        ("read_many_files", json!({"folder": "."}), Ok),
+        ("stat_file", json!({"path": "leak"}), Ok),
+        ("stat_file", json!({"path": "leaks/secret.txt"}), Refused),
+        ("list_directory", json!({"path": "leaks"}), Refused),
+        ("list_directory", json!({}), Ok),
+        ("find_files", json!({"path": "leaks", "pattern": "*"}), Refused),
+        ("find_files", json!({"pattern": "*"}), Ok),
+        ("search_files", json!({"path": "leaks", "pattern": "secret"}), Refused),
+        ("search_files", json!({"pattern": "sec[r]et"}), Ok),
+        ("make_directory", json!({"path": "leaks/made"}), Refused),
+        ("remove_directory", json!({"path": "leaks", "recursive": true}), Failed),
+        ("move_file", json!({"source": "leaks/secret.txt", "destination": "mine"}), Refused),
+        ("move_file", json!({"source": "a.txt", "destination": "leaks/mine"}), Refused),
+    ] {
+        let reply = tool(name, arguments.clone()).workspace(base.join("ws")).run();
+        assert_eq!(reply.kind, kind, "{name} {arguments}: {}{}", reply.message, reply.text());
+        assert!(!reply.text().contains("1|secret"), "{name} {arguments}: {}", reply.text());
+    }
+    assert_eq!((base.list(), base.read("ws-evil/secret.txt")), (before, "secret\n".to_owned()));
+}
+
+#[test]
+fn a_text_for_a_path_is_told_and_makes_nothing() {
+    let base = base();
+    let paragraph = "Please write a summary of this project.\nIt should have three parts. ".repeat(8);
+    for name in ["read_file", "create_file"] {
+        let reply = tool(name, json!({"path": paragraph, "content": "x"})).workspace(base.join("ws")).run();
+        let start = "invalid path: the name `Please write a summary of this p...` is";
+        assert!(reply.kind == Failed || reply.kind == ReplyKind::InvalidArguments, "{}", reply.message);
+        assert!(reply.kind != Failed || reply.message.starts_with(start), "{}", reply.message);
+    }
+    assert_eq!(base.list(), ["ws-evil/", "ws-evil/secret.txt", "ws/", "ws/a.txt"]);
+}

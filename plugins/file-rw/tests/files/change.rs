@@ -128,6 +128,7 @@ fn the_mode_is_kept() {
         tool("edit_file", json!({"path": "run.sh", "old_text": "two", "new_text": "three"}))
             .workspace(&workspace)
             .run();
+        tool("append_file", json!({"path": "run.sh", "content": "four\n"})).workspace(&workspace).run();
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, mode);
     }
 }

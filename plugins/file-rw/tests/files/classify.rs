@@ -100,3 +100,54 @@ fn a_call_that_cannot_work_is_refused_before_anybody_is_asked() {
         &expected("delete", &["b.txt"], None, Some("`b.txt` does not exist; there is `a.txt`")),
     );
 }
+
+/// What a reading call touches: rules about paths see it as they see a change.
+#[track_caller]
+fn check_look(name: &str, arguments: Value, paths: &[&str], target: &str, refusal: Option<&str>) {
+    let mut expected = expected(name, paths, None, refusal);
+    expected.operations[0].target = Some(target.to_owned());
+    check(name, arguments, &expected);
+}
+
+#[test]
+fn a_look_is_named_with_its_paths() {
+    check_look("read_file", json!({"path": "./sub/../a.txt"}), &["a.txt"], "a.txt", None);
+    check_look("read_file", json!({"path": "link"}), &["a.txt", "link"], "link", None);
+    check_look("stat_file", json!({"path": "link"}), &["a.txt", "link"], "link", None);
+    check_look("stat_file", json!({"path": "bin"}), &["bin"], "bin", None);
+    check_look("search_files", json!({"path": "a.txt", "pattern": "x"}), &["a.txt"], "a.txt", None);
+    for (name, arguments) in [
+        ("search_files", json!({"pattern": "x"})),
+        ("find_files", json!({"pattern": "*"})),
+        ("list_directory", json!({})),
+        ("read_many_files", json!({"folder": "."})),
+    ] {
+        check_look(name, arguments, &["."], ".", None);
+    }
+    check_look(
+        "read_many_files",
+        json!({"paths": ["link", "bin", "a.txt", "../x"]}),
+        &["../x", "a.txt", "bin", "link"],
+        "link and 3 more",
+        None,
+    );
+}
+
+#[test]
+fn a_look_is_refused_beforehand_only_where_nobody_may_look() {
+    for name in ["read_file", "stat_file", "list_directory"] {
+        check_look(name, json!({"path": "gone.txt"}), &["gone.txt"], "gone.txt", None);
+        let outside = Some("`../x` lies outside of the workspace");
+        check_look(name, json!({"path": "../x"}), &["../x"], "../x", outside);
+        let denied = Some("`.env` is denied by the configuration (`.env*`)");
+        check_look(name, json!({"path": ".env"}), &[".env"], ".env", denied);
+    }
+    let outside = Some("`../x` lies outside of the workspace");
+    check_look(
+        "read_many_files",
+        json!({"paths": ["../x", "../y"]}),
+        &["../x", "../y"],
+        "../x and 1 more",
+        outside,
+    );
+}

@@ -264,14 +264,14 @@ fn every_tool_takes_the_same_keys() {
             "enabled",
             "root",
             "extra_roots",
+            "skipped_directories",
+            "respect_gitignore",
+            "denied",
             "allow_write",
             "backups",
             "allowed_extensions",
-            "skipped_directories",
-            "respect_gitignore",
             "max_read_characters",
-            "max_line_characters",
-            "denied"
+            "max_line_characters"
         ]
     );
 }

@@ -6,7 +6,9 @@ mod border;
 mod change;
 mod classify;
 mod config;
+mod disturbed;
 mod edit;
+mod large;
 mod look;
 mod organize;
 mod property;
@@ -15,6 +17,9 @@ mod read;
 mod search;
 mod stale;
 mod undo;
+mod users;
+
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use foehn_plugin_sdk::wire::{Reply, ReplyKind};
 use foehn_plugin_testkit::{Call, TempWorkspace, Value, assert_contract, call};
@@ -24,6 +29,15 @@ const DEFINITION_CHARACTERS: usize = 8_150;
 
 fn tool(name: &str, arguments: Value) -> Call {
     call(file_rw::foehn_plugin(), name, arguments)
+}
+
+/// Ends what goes on meanwhile, also when a test fails: it would go on for ever else.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// The reply in short: its kind and what a model reads.

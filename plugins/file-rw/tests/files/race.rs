@@ -10,7 +10,11 @@ use foehn_plugin_sdk::wire::{CallHead, OpenConfig, Reply, ReplyKind, op};
 use foehn_plugin_testkit::{TempWorkspace, TestHost, Value, json};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
+use crate::Done;
+
 const ROUNDS: u64 = 20_000;
+/// Each of these makes a tree and removes it.
+const REMOVALS: u64 = 500;
 
 struct Opened<'w> {
     plugin: PluginBox,
@@ -64,6 +68,7 @@ fn a_folder_exchanged_for_a_link_meanwhile_leads_nowhere() {
                 swaps.fetch_add(1, Ordering::Relaxed);
             }
         });
+        let ends = Done(&done);
         for round in 0..ROUNDS {
             let new = format!("sub/{}", round % 3);
             let (name, arguments) = match round % 10 {
@@ -83,7 +88,7 @@ fn a_folder_exchanged_for_a_link_meanwhile_leads_nowhere() {
                 *went_well.entry(name).or_default() += 1;
             }
         }
-        done.store(true, Ordering::Relaxed);
+        drop(ends);
         swapper.join().unwrap();
     });
     let outside: Vec<String> = base.list().into_iter().filter(|name| name.starts_with("out/")).collect();
@@ -94,4 +99,51 @@ fn a_folder_exchanged_for_a_link_meanwhile_leads_nowhere() {
     // Both sides of the race were met: calls went well, and not all of them.
     let read = went_well.get("read_file").copied().unwrap_or_default();
     assert!(read > 0 && swaps.load(Ordering::Relaxed) >= ROUNDS, "{went_well:?}");
+}
+
+/// By its path a folder that is exchanged for a link would be emptied where the link leads, inside the workspace as well.
+#[test]
+fn a_removal_never_empties_a_folder_that_was_exchanged_for_its_own() {
+    let base = TempWorkspace::new([("ws/keep/f.txt", "kept\n"), ("ws/keep/in/g.txt", "kept\n")]);
+    let opened = Opened {
+        plugin: file_rw::foehn_plugin().open(OpenConfig::default()).unwrap(),
+        host: TestHost::new(),
+        workspace: &base,
+    };
+    let (sub, other) = (base.join("ws/build/sub"), base.join("ws/other"));
+    let (done, swaps) = (AtomicBool::new(false), AtomicU64::new(0));
+    let mut removed = 0;
+    std::thread::scope(|scope| {
+        let swapper = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                // At times one of them is missing.
+                let swapped = renameat_with(CWD, &sub, CWD, &other, RenameFlags::EXCHANGE);
+                swaps.fetch_add(u64::from(swapped.is_ok()), Ordering::Relaxed);
+            }
+        });
+        let ends = Done(&done);
+        for round in 0..REMOVALS {
+            let _ = std::fs::remove_dir_all(&other);
+            let _ = std::fs::remove_file(&other);
+            let _ = symlink("../keep", &other).or_else(|_| symlink("keep", &other));
+            let _ = std::fs::create_dir_all(sub.join("in"));
+            for file in ["f.txt", "in/g.txt"] {
+                let _ = std::fs::write(base.join("ws/build").join(file), "gone\n");
+                let _ = std::fs::write(sub.join(file), "gone\n");
+            }
+            // What is written by path may have gone through the link.
+            for file in ["f.txt", "in/g.txt"] {
+                std::fs::write(base.join("ws/keep").join(file), "kept\n").unwrap();
+            }
+            let reply = opened.call("remove_directory", &json!({"path": "build", "recursive": true}));
+            removed += u64::from(reply.kind == ReplyKind::Ok);
+            for file in ["f.txt", "in/g.txt"] {
+                let kept = std::fs::read_to_string(base.join("ws/keep").join(file));
+                assert_eq!(kept.ok().as_deref(), Some("kept\n"), "round {round}: {}", reply.message);
+            }
+        }
+        drop(ends);
+        swapper.join().unwrap();
+    });
+    assert!(removed > 0 && swaps.load(Ordering::Relaxed) > REMOVALS, "{removed} {swaps:?}");
 }

@@ -305,3 +305,57 @@ fn a_search_outside_or_of_no_file_is_refused() {
     let reply = tool("search_files", json!({"pattern": "x"})).workspace(&workspace).run_on(&host);
     assert_eq!(reply.kind, Cancelled);
 }
+
+/// One meaning of a glob, whichever tool takes it.
+#[test]
+fn a_glob_means_the_same_to_every_tool() {
+    let workspace = TempWorkspace::empty();
+    let all = ["x.rs", "a/b/y.rs", "a/x.ts", "src/a/one.ts", "src/b/two.tsx", "c.ts", "docs/a.md"];
+    for path in all {
+        workspace.write(path, "hit\n");
+    }
+    for (pattern, expected) in [
+        ("*.rs", vec!["a/b/y.rs", "x.rs"]),
+        ("**/*.rs", vec!["a/b/y.rs", "x.rs"]),
+        ("./**/*.rs", vec!["a/b/y.rs", "x.rs"]),
+        ("**/b/*.rs", vec!["a/b/y.rs"]),
+        (r"a\b\*.rs", vec!["a/b/y.rs"]),
+        ("**/*.{ts,tsx}", vec!["a/x.ts", "c.ts", "src/a/one.ts", "src/b/two.tsx"]),
+        ("src/{a,b}/**", vec!["src/a/one.ts", "src/b/two.tsx"]),
+        ("{x,{c,one}}.{rs,ts}", vec!["a/x.ts", "c.ts", "src/a/one.ts", "x.rs"]),
+        ("docs/**/*.md", vec!["docs/a.md"]),
+    ] {
+        let text = |name: &str, arguments: Value| tool(name, arguments).workspace(&workspace).run().text();
+        let found = text("find_files", json!({"pattern": pattern}));
+        let searched = text("search_files", json!({"pattern": "hit", "include": pattern, "mode": "files"}));
+        let read = text("read_many_files", json!({"folder": ".", "pattern": pattern}));
+        let paths = |text: String| {
+            let mut paths: Vec<String> =
+                text.split(['\n', '`']).filter(|part| all.contains(part)).map(str::to_owned).collect();
+            paths.sort();
+            paths
+        };
+        assert_eq!(
+            [paths(found), paths(searched), paths(read)],
+            [(); 3].map(|()| expected.clone()),
+            "{pattern}"
+        );
+    }
+    for name in ["find_files", "read_many_files"] {
+        let reply = tool(name, json!({"folder": ".", "pattern": "*.{ts"})).workspace(&workspace).run();
+        assert_eq!(reply.kind, InvalidArguments, "{name}");
+    }
+}
+
+#[test]
+fn ignore_files_above_the_workspace_do_not_hold() {
+    let base = TempWorkspace::new([
+        (".gitignore", "*\n"),
+        (".git/info/exclude", "*\n"),
+        ("ws/a.txt", "needle\n"),
+        ("ws/.ignore", "a.txt\n"),
+    ]);
+    let reply = tool("search_files", json!({"pattern": "needle"})).workspace(base.join("ws")).run();
+    let expected = "1 line with `needle` in 1 file of 1\nleft out: 1 hidden (include_hidden shows them)\na.txt\n1|needle";
+    assert_eq!(reply.text(), expected);
+}

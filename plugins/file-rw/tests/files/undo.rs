@@ -150,6 +150,32 @@ fn what_a_person_changed_since_is_left_and_named() {
 }
 
 #[test]
+fn what_the_call_never_made_stays() {
+    let workspace = workspace();
+    let create = json!({"path": "data/a.txt", "content": "a"});
+    made(&workspace, "s/1", "create_file", &create);
+    fs::write(workspace.join("data/out.bin"), "theirs").unwrap();
+    let undone = taken_back(&workspace, "s/1", "create_file", &create, op::UNDO).unwrap();
+    assert_eq!(undone.restored, ["`data/a.txt`: the new file is gone"]);
+    assert_eq!(undone.left.len(), 1, "{undone:?}");
+    assert_eq!(fs::read_to_string(workspace.join("data/out.bin")).unwrap(), "theirs");
+    // What was made and is not the tool's any more is not deleted either.
+    let create = json!({"path": "b.txt", "content": "b"});
+    made(&workspace, "s/2", "create_file", &create);
+    fs::write(workspace.join("b.txt"), "theirs").unwrap();
+    let undone = taken_back(&workspace, "s/2", "create_file", &create, op::UNDO).unwrap();
+    assert_eq!((undone.restored.len(), undone.left.len()), (0, 1), "{undone:?}");
+    assert_eq!(fs::read_to_string(workspace.join("b.txt")).unwrap(), "theirs");
+    // A folder that was removed comes back around what is there now.
+    let remove = json!({"path": "sub", "recursive": true});
+    made(&workspace, "s/3", "remove_directory", &remove);
+    fs::create_dir(workspace.join("sub")).unwrap();
+    fs::write(workspace.join("sub/b.txt"), "theirs").unwrap();
+    taken_back(&workspace, "s/3", "remove_directory", &remove, op::UNDO).unwrap();
+    assert_eq!(fs::read_to_string(workspace.join("sub/b.txt")).unwrap(), "theirs");
+}
+
+#[test]
 fn backups_are_no_condition() {
     let workspace = workspace();
     symlink("/nowhere", workspace.join(".foehn")).unwrap();

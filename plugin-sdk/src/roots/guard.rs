@@ -1,42 +1,29 @@
-//! Which files no tool touches, whatever the permissions say: names on the list of the denied, and endings that are not
-//! allowed.
+//! Which files no tool touches, whatever the permissions say: names on the list of the denied.
 //!
 //! A name is compared as no file system would tell it apart from the listed one: without letter case, without Unicode form,
 //! and without characters that show nothing. So it errs towards refusing; it never widens what may be touched.
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::Arc;
 
-use foehn_plugin_sdk::prelude::*;
-use foehn_plugin_sdk::walk::PatternSet;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::config::FileConfig;
+use crate::error::{Error, Result};
+use crate::walk::PatternSet;
 
-/// The compiled lists.
+/// The compiled list.
 #[derive(Debug)]
 pub(crate) struct Guard {
     denied: PatternSet,
     /// Of each pattern, the glob that an operator wrote.
     globs: Vec<String>,
-    extensions: Vec<String>,
 }
 
 impl Guard {
-    /// That of a configuration.
-    pub(crate) fn of(config: &FileConfig) -> Result<Arc<Self>> {
-        if let Some(guard) = config.guard.get() {
-            return Ok(Arc::clone(guard));
-        }
-        let guard = Arc::new(Self::new(config)?);
-        Ok(Arc::clone(config.guard.get_or_init(|| guard)))
-    }
-
-    fn new(config: &FileConfig) -> Result<Self> {
+    pub(super) fn new(list: &[String]) -> Result<Self> {
         let mut patterns = Vec::new();
         let mut globs = Vec::new();
-        for glob in &config.denied {
+        for glob in list {
             let folded = folded(glob);
             let is_anchored = folded.starts_with('/') || !folded.contains('/');
             let anywhere = if is_anchored { folded } else { format!("**/{folded}").into() };
@@ -49,16 +36,11 @@ impl Guard {
         }
         let denied = PatternSet::new(patterns.iter().map(String::as_str))
             .map_err(|error| Error::failed(format!("configuration, `denied`: {error}")).executed(false))?;
-        let extensions = config
-            .allowed_extensions
-            .iter()
-            .map(|ending| folded(ending.trim_start_matches('.')).into_owned())
-            .collect();
-        Ok(Self { denied, globs, extensions })
+        Ok(Self { denied, globs })
     }
 
     /// The glob that denies a path of a root, or a folder above it.
-    pub(crate) fn denying(&self, path: &Path) -> Option<&str> {
+    pub(super) fn denying(&self, path: &Path) -> Option<&str> {
         let mut places: Vec<&Path> =
             path.ancestors().filter(|path| !matches!(path.to_str(), Some("" | "."))).collect();
         places.reverse();
@@ -66,27 +48,15 @@ impl Guard {
     }
 
     /// The glob that denies an entry of a folder that is not denied.
-    pub(crate) fn denying_entry(&self, path: &Path) -> Option<&str> {
+    pub(super) fn denying_entry(&self, path: &Path) -> Option<&str> {
         let text = path.to_string_lossy();
         let matching = self.denied.first_match(Path::new(folded(&text).as_ref()));
         matching.and_then(|number| self.globs.get(number)).map(String::as_str)
     }
-
-    /// Whether a file of this name may be used.
-    pub(crate) fn allows_extension(&self, path: &Path) -> bool {
-        self.extensions.is_empty()
-            || path.extension().is_some_and(|ending| {
-                self.extensions.iter().any(|allowed| *allowed == folded(&ending.to_string_lossy()))
-            })
-    }
-
-    pub(crate) fn extensions(&self) -> String {
-        self.extensions.iter().map(|ending| format!("`.{ending}`")).collect::<Vec<_>>().join(", ")
-    }
 }
 
-/// A text without what file systems and readers do not see.
-fn folded(text: &str) -> Cow<'_, str> {
+/// A name without what file systems and readers do not see: letter case, Unicode form, and characters that show nothing.
+pub fn folded(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         let has_upper = text.bytes().any(|byte| byte.is_ascii_uppercase());
         return if has_upper { text.to_ascii_lowercase().into() } else { text.into() };
@@ -105,11 +75,8 @@ mod tests {
 
     #[track_caller]
     fn check(denied: &[&str], path: &str, expected: Option<&str>) {
-        let config = FileConfig {
-            denied: denied.iter().map(|&glob| glob.to_owned()).collect(),
-            ..FileConfig::default()
-        };
-        let guard = Guard::new(&config).unwrap();
+        let denied: Vec<String> = denied.iter().map(|&glob| glob.to_owned()).collect();
+        let guard = Guard::new(&denied).unwrap();
         assert_eq!(guard.denying(Path::new(path)), expected, "{path}");
     }
 
