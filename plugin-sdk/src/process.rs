@@ -13,14 +13,12 @@
 
 mod crowd;
 mod environment;
-#[cfg(feature = "workspace")]
 mod kept;
 mod lasting;
 mod run;
 mod settings;
 mod text;
 mod tree;
-#[cfg(feature = "workspace")]
 pub mod wrapper;
 
 use std::ffi::{OsStr, OsString};
@@ -35,7 +33,6 @@ use crate::{Cx, Error};
 
 pub use lasting::{Lasting, Piece};
 pub use settings::{Boundary, ProgramSettings, Switch};
-#[cfg(feature = "workspace")]
 pub use wrapper::Wrapper;
 
 /// How long a program may take to end after it was asked to, because its own time was up.
@@ -79,7 +76,6 @@ pub struct Command {
     timeout: Option<Duration>,
     output_limit: usize,
     /// Name of the file that all of a long output goes to.
-    #[cfg_attr(not(feature = "workspace"), allow(dead_code, reason = "kept in a workspace only"))]
     whole: Option<String>,
     separate: bool,
     background: Background,
@@ -104,7 +100,6 @@ enum Directory {
     Workspace,
     Path(PathBuf),
     /// An opened folder and how to call it: stays the same folder, whatever happens to its name.
-    #[cfg_attr(not(feature = "workspace"), allow(dead_code, reason = "made from a workspace only"))]
     Opened(Arc<OwnedFd>, PathBuf),
 }
 
@@ -150,7 +145,6 @@ impl Command {
     ///
     /// # Errors
     /// When it is no folder, or leads out of the workspace.
-    #[cfg(feature = "workspace")]
     pub fn in_workspace(
         mut self,
         workspace: &crate::workspace::Workspace,
@@ -181,7 +175,6 @@ impl Command {
 
     /// Writes all of an output that is longer than the limit to a file of the call's workspace whose name begins with `name`:
     /// in `.foehn/output`, which git ignores, and which forgets after a day. [`Output::text`] says where it is.
-    #[cfg(feature = "workspace")]
     pub fn keep_whole(mut self, name: &str) -> Self {
         self.whole = Some(name.to_owned());
         self

@@ -49,7 +49,7 @@ fn a_plugin_tells_what_it_declares() {
     tool       start_process (execute)
                Start a command that goes on after the call, such as a server. Ends with the session.
                may touch {"files":"write","network":"opt_in","programs":true,"secrets":false,"ask_user":false,"complete":false}
-               arguments {"type":"object","additionalProperties":false,"properties":{"command":{"type":"string","description":"For /bin/sh.","maxLength":131071}},"required":["command"]}
+               arguments {"type":"object","additionalProperties":false,"properties":{"command":{"type":"string","description":"For /bin/sh.","maxLength":131071},"working_directory":{"type":"string","description":"Folder of the workspace to run in.","maxLength":4096,"default":"."}},"required":["command"]}
 
     tool       list_processes (execute)
                List the processes of start_process, with how they go.

@@ -174,7 +174,7 @@ fn an_approval_of_one_tool_is_none_of_another() {
     let read = ("read_file", json!({"path": "a.txt"}));
     let shell = ("run_shell", json!({"command": "cat a.txt"}));
     insta::assert_snapshot!(asked(settings, &[read.clone(), shell.clone(), read.clone()], &["a", "n"]), @"
-    > ? the model wants to run `read_file` (read-only, plugin file-rw): read_file
+    > ? the model wants to run `read_file` (read-only, plugin file-rw): read_file `a.txt`
     approved from now on (user)
     ok, [TIME] ms
     ? the model wants to run `run_shell` (execute, plugin shell): cat a.txt
@@ -186,7 +186,7 @@ fn an_approval_of_one_tool_is_none_of_another() {
     > ? the model wants to run `run_shell` (execute, plugin shell): cat a.txt
     approved from now on (user)
     ok, [TIME] ms
-    ? the model wants to run `read_file` (read-only, plugin file-rw): read_file
+    ? the model wants to run `read_file` (read-only, plugin file-rw): read_file `a.txt`
     declined (user)
     declined: Not run: the user said no. Do not repeat this call; ask what to do instead.
     ok, [TIME] ms

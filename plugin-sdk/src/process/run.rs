@@ -151,17 +151,11 @@ impl Command {
         Ok((reader, writer))
     }
 
-    #[cfg(feature = "workspace")]
     fn overflow<C>(&self, stream: &str, cx: &Cx<'_, C>) -> Option<Box<dyn Overflow>> {
         let name = self.whole.as_ref()?;
         // Without a workspace there is no place for it.
         let workspace = cx.workspace().ok()?;
         Some(Box::new(super::kept::Keeper::new(workspace, &format!("{name}{stream}"))))
-    }
-
-    #[cfg(not(feature = "workspace"))]
-    fn overflow<C>(&self, _stream: &str, _cx: &Cx<'_, C>) -> Option<Box<dyn Overflow>> {
-        None
     }
 
     fn directory<C>(&self, cx: &Cx<'_, C>) -> Result<Option<PathBuf>, ProcessError> {

@@ -69,7 +69,8 @@ use serde::de::DeserializeOwned;
 use super::settings::is_there;
 use super::{Background, Command, ProgramSettings};
 use crate::tool::Tool;
-use crate::wire::{Capabilities, Classification, Network, OperationSpec, Preview, Risk};
+use crate::undo;
+use crate::wire::{Capabilities, Classification, Network, OperationSpec, Preview, Risk, Undone};
 use crate::workspace::{RelPath, Workspace, WorkspaceError};
 use crate::{Cx, Error, LintException, Output, Result, ResultExt};
 
@@ -203,7 +204,10 @@ impl<W: Wrapper> Tool for W {
             command.in_workspace(&workspace, &plan.folder)?
         };
         command = self.prepare(command, &workspace, cx)?;
-        let output = command.run(cx).map_err(|error| explained::<W>(error, &program, &config.programs))?;
+        let run = || command.run(cx).map_err(|error| explained::<W>(error, &program, &config.programs));
+        // One that only tells something changes nothing.
+        let (output, lost) =
+            if plan.subcommand.tells { (run()?, None) } else { undo::surveyed(cx, &workspace, run)? };
         let folder = if plan.subcommand.tells { "/".to_owned() } else { plan.folder.to_string() };
         let report = Report {
             wrapper: self,
@@ -214,7 +218,16 @@ impl<W: Wrapper> Tool for W {
             network: config.programs.has_network(W::NETWORK == Network::Any),
             agent: cx.agent(),
         };
-        report.of(&output)
+        let result = report.of(&output)?;
+        Ok(lost.into_iter().fold(result, Output::note))
+    }
+
+    fn undo(&self, _: WrapperArgs<W>, cx: &Cx<'_, Self::Config>) -> Result<Option<Undone>> {
+        undo::undo_survey::<Self, _>(cx)
+    }
+
+    fn undo_preview(&self, _: WrapperArgs<W>, cx: &Cx<'_, Self::Config>) -> Result<Option<Undone>> {
+        undo::preview_survey::<Self, _>(cx)
     }
 
     fn operations() -> Vec<OperationSpec> {

@@ -42,6 +42,7 @@ fn without_anything_there_are_defaults() {
     sandbox.memory_megabytes = 2048
     sandbox.open_files = -
     sandbox.processes = 2048
+    sandbox.program_megabytes = -
     sandbox.read = []
     sandbox.require = false
     sandbox.write = []
@@ -133,19 +134,21 @@ fn the_sample_is_true() {
     };
     let content: Vec<String> = foehn_config::SAMPLE.lines().filter_map(active).collect();
     assert_snapshot!(user(&content.join("\n")).replace("/home/.config/foehn/", ""), @r#"
-    agents.default.enabled_tools = ["scan", "read_file"]  (foehn.toml:54)
-    agents.default.model = "devstral-latest"  (foehn.toml:52)
-    agents.default.provider = "mistral"  (foehn.toml:51)
-    agents.default.system_message = "Be brief."  (foehn.toml:53)
-    agents.default.tools.delete_file.deny = ["*"]  (foehn.toml:60)
-    agents.default.tools.run_shell.allow = ["git status", "cargo"]  (foehn.toml:56)
-    agents.default.tools.run_shell.coercion = "strict"  (foehn.toml:58)
-    agents.default.tools.run_shell.deny = ["cargo publish"]  (foehn.toml:57)
+    agents.default.enabled_tools = ["scan", "read_file"]  (foehn.toml:55)
+    agents.default.model = "devstral-latest"  (foehn.toml:53)
+    agents.default.provider = "mistral"  (foehn.toml:52)
+    agents.default.system_message = "Be brief."  (foehn.toml:54)
+    agents.default.tools.delete_file.deny = ["*"]  (foehn.toml:64)
+    agents.default.tools.dotnet.network = "on"  (foehn.toml:62)
+    agents.default.tools.run_shell.allow = ["git status", "cargo"]  (foehn.toml:57)
+    agents.default.tools.run_shell.coercion = "strict"  (foehn.toml:59)
+    agents.default.tools.run_shell.deny = ["cargo publish"]  (foehn.toml:58)
+    agents.default.tools.run_shell.network = "on"  (foehn.toml:60)
     api_key = { env = "MISTRAL_API_KEY" }  (foehn.toml:4)
     base_url = "http://127.0.0.1:8080/v1"  (foehn.toml:3)
     coercion = "lenient"  (foehn.toml:14)
-    contract.max_characters = 8000  (foehn.toml:48)
-    contract.max_tokens = 2000  (foehn.toml:49)
+    contract.max_characters = 8000  (foehn.toml:49)
+    contract.max_tokens = 2000  (foehn.toml:50)
     equal_calls_stop = 5  (foehn.toml:13)
     equal_calls_warn = 3  (foehn.toml:12)
     log.file = "foehn.log"  (foehn.toml:43)
@@ -170,18 +173,19 @@ fn the_sample_is_true() {
     sandbox.cpu_seconds = 60  (foehn.toml:40)
     sandbox.file_megabytes = 100  (foehn.toml:37)
     sandbox.memory_megabytes = 2048  (foehn.toml:35)
-    sandbox.open_files = 256  (foehn.toml:37)
-    sandbox.processes = 2048  (foehn.toml:38)
+    sandbox.open_files = 256  (foehn.toml:38)
+    sandbox.processes = 2048  (foehn.toml:39)
+    sandbox.program_megabytes = 8192  (foehn.toml:36)
     sandbox.read = ["/data"]  (foehn.toml:33)
     sandbox.require = false  (foehn.toml:32)
     sandbox.write = ["/home/.cargo/registry"]  (foehn.toml:34)
-    store.path = "foehn.db"  (foehn.toml:46)
+    store.path = "foehn.db"  (foehn.toml:47)
     streaming = true  (foehn.toml:17)
     system_message_file = "foehn.md"  (foehn.toml:9)
     temperature = 0.2  (foehn.toml:18)
     timeout_seconds = 120  (foehn.toml:15)
     trusted_folders = ["/home/work"]  (foehn.toml:20)
-    undo.shell = false  (foehn.toml:44)
+    undo.shell = false  (foehn.toml:45)
     working_directory = ""  (foehn.toml:8)
     "#);
     assert_eq!(user(foehn_config::SAMPLE), "");
