@@ -180,12 +180,12 @@ mod tests {
     fn the_new_plugin_passes_its_own_test() {
         let workspace = Workspace::find().unwrap();
         let copy = tempfile::tempdir().unwrap();
-        for folder in ["plugin-sdk", "crates/contract", "crates/protocol"] {
+        for folder in ["plugin-sdk", "crates/contract", "crates/policy", "crates/protocol"] {
             copy_sources(&workspace.root.join(folder), &copy.path().join(folder));
         }
         fs::copy(workspace.root.join("Cargo.lock"), copy.path().join("Cargo.lock")).unwrap();
         let manifest = read(&workspace.root.join("Cargo.toml")).unwrap();
-        let kept = ["\"plugin-sdk", "\"crates/contract\"", "\"crates/protocol\""];
+        let kept = ["\"plugin-sdk", "\"crates/contract\"", "\"crates/policy\"", "\"crates/protocol\""];
         let lines = manifest.lines().filter(|line| {
             let member = line.trim();
             let is_member = member.starts_with('"') && member.ends_with("\",");
