@@ -13,11 +13,12 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use cap_std::fs::{Dir, FileType};
-use rustix::fs::{Mode, OFlags, openat};
+use cap_std::fs::Dir;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, openat, statat};
 
 use crate::error::{Error, Result};
 use crate::workspace::{OWN_FOLDER, RelPath, Workspace, WorkspaceError};
@@ -30,6 +31,8 @@ pub use skipped::{Names, Skipped, escaped};
 pub const MOST_ENTRIES: u64 = 500_000;
 /// How far below its start a walk goes: each level holds a handle open.
 pub const DEEPEST: usize = 100;
+/// What is read of a folder's list at once: most lists are shorter.
+const LIST_BYTES: usize = 32 * 1024;
 pub use crate::workspace::SKIPPED_DIRECTORIES;
 
 /// What a walk enters and what it leaves out.
@@ -134,17 +137,22 @@ pub fn walk(
     } else {
         Ignored::default()
     };
-    let dir = Arc::new(start.dir.try_clone()?);
     let mut walk = Walk {
         rules,
         ignored,
         start: start.path.as_path(),
         check,
         visit,
+        list: Vec::with_capacity(LIST_BYTES),
         looked_at: 0,
         skipped: Skipped::default(),
     };
-    let _ = walk.folder(&dir, &start.path, 0)?;
+    match open_folder(&start.dir, OsStr::new(".")) {
+        Ok(dir) => {
+            let _ = walk.folder(&Arc::new(dir), &start.path, 0)?;
+        }
+        Err(_) => walk.skipped.unreadable.add(start.path.as_path()),
+    }
     Ok(walk.skipped)
 }
 
@@ -164,6 +172,8 @@ struct Walk<'a> {
     start: &'a Path,
     check: &'a dyn Fn() -> Result<()>,
     visit: &'a mut dyn FnMut(Item<'_>) -> Result<ControlFlow<()>>,
+    /// Room for a part of a folder's list.
+    list: Vec<u8>,
     looked_at: u64,
     skipped: Skipped,
 }
@@ -171,7 +181,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn folder(&mut self, dir: &Arc<Dir>, path: &RelPath, depth: usize) -> Result<ControlFlow<()>> {
         (self.check)()?;
-        let Ok(mut names) = names(dir) else {
+        let Ok(mut names) = names(dir, &mut self.list) else {
             self.skipped.unreadable.add(path.as_path());
             return Ok(ControlFlow::Continue(()));
         };
@@ -218,7 +228,7 @@ impl Walk<'_> {
             self.skipped.too_deep.add(path.as_path());
             return Ok(flow);
         }
-        match dir.open_dir(name) {
+        match open_folder(dir, name) {
             Ok(inner) => self.folder(&Arc::new(inner), path, depth + 1),
             Err(_) => {
                 self.skipped.unreadable.add(path.as_path());
@@ -245,12 +255,35 @@ impl Walk<'_> {
     }
 }
 
-fn names(dir: &Dir) -> io::Result<Vec<(OsString, FileType)>> {
-    // An entry that vanishes between its listing and the look at its kind is as good as never listed.
-    dir.entries()?
-        .map(|entry| entry.map(|entry| entry.file_type().ok().map(|kind| (entry.file_name(), kind))))
-        .filter_map(io::Result::transpose)
-        .collect()
+/// Opens a folder by its name in another one, ready to be listed. It follows no link.
+fn open_folder(dir: &Dir, name: &OsStr) -> io::Result<Dir> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(Dir::from_std_file(openat(dir, name, flags, Mode::empty())?.into()))
+}
+
+/// What is in a folder. As few calls of the system as can be: of a large tree they are what takes the time.
+fn names(dir: &Dir, list: &mut Vec<u8>) -> io::Result<Vec<(OsString, FileType)>> {
+    let mut names = Vec::new();
+    list.clear();
+    let mut entries = RawDir::new(dir, list.spare_capacity_mut());
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if matches!(name.as_bytes(), b"." | b"..") {
+            continue;
+        }
+        let file_type = match entry.file_type() {
+            // Some file systems do not tell.
+            FileType::Unknown => match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+                // An entry that vanishes between its listing and the look at its kind is as good as never listed.
+                Err(_) => continue,
+            },
+            known => known,
+        };
+        names.push((name.to_owned(), file_type));
+    }
+    Ok(names)
 }
 
 fn is_hidden(name: &OsStr) -> bool {

@@ -3,8 +3,8 @@
 
 use cargo::{Cargo, foehn_plugin};
 use foehn_plugin_sdk::wire::ReplyKind::{self, Failed, InvalidArguments, Ok, Refused};
-use foehn_plugin_sdk::wire::{Preview, Reply, Risk};
-use foehn_plugin_testkit::{Call, TempWorkspace, Value, assert_contract, json, run};
+use foehn_plugin_sdk::wire::{Preview, Reply, Risk, op};
+use foehn_plugin_testkit::{Call, TempWorkspace, TestHost, Value, assert_contract, json, run};
 
 /// Most characters of this plugin's definitions; those of all standard plugins together may have 8,000.
 const DEFINITION_CHARACTERS: usize = 900;
@@ -188,4 +188,21 @@ fn all_that_the_project_decides_is_execution() {
 #[test]
 fn the_definition_is_sound_and_short() {
     assert_contract!(foehn_plugin(), DEFINITION_CHARACTERS);
+}
+
+#[test]
+fn what_a_subcommand_changed_is_taken_back() {
+    let workspace = package();
+    workspace.write("greet/src/lib.rs", "pub  fn greet( ) -> u8 {1}\n");
+    let call = || {
+        call(&workspace, json!({"subcommand": "fmt"})).head(|head| {
+            head.key = "s/1".to_owned();
+            head.take_back_programs = true;
+        })
+    };
+    let before = workspace.tree();
+    assert_eq!(call().run().kind, Ok);
+    assert_ne!(workspace.tree(), before);
+    assert_eq!(call().op(op::UNDO, &TestHost::new()).kind, Ok);
+    assert_eq!(workspace.tree(), before);
 }

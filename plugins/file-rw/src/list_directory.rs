@@ -7,7 +7,6 @@ use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::roots::reading;
 use foehn_plugin_sdk::walk::{Item, Rules, Skipped, escaped, walk};
 use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
-use foehn_plugin_sdk::workspace::cap_std::fs::FileTypeExt;
 
 use crate::config::FileConfig;
 use crate::files::{Call, Files, Place, nothing_done};

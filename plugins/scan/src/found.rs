@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use foehn_plugin_sdk::prelude::*;
 use foehn_plugin_sdk::walk::{Item, Pattern, Skipped};
-use foehn_plugin_sdk::workspace::cap_std::fs::FileTypeExt;
 
 /// Which of the entries are shown.
 #[derive(Debug)]
