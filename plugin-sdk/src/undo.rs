@@ -16,6 +16,8 @@ mod state;
 mod store;
 mod survey;
 
+use std::collections::BTreeSet;
+
 use crate::workspace::{EntryKind, RelPath, Result, Workspace};
 
 pub use crate::wire::Undone;
@@ -37,6 +39,7 @@ const LEFT_OUT_NAMED: usize = 5;
 pub struct Recorder {
     store: Store,
     changes: Vec<Change>,
+    known: BTreeSet<RelPath>,
     not_kept: Vec<RelPath>,
 }
 
@@ -46,7 +49,12 @@ impl Recorder {
     /// # Errors
     /// When the folder of the backups cannot be written; a tool may go on without them, and should say so.
     pub fn open(workspace: &Workspace, key: &str) -> Result<Self> {
-        Ok(Self { store: Store::open(workspace, key)?, changes: Vec::new(), not_kept: Vec::new() })
+        Ok(Self {
+            store: Store::open(workspace, key)?,
+            changes: Vec::new(),
+            known: BTreeSet::new(),
+            not_kept: Vec::new(),
+        })
     }
 
     /// Keeps what is at a path now: call it right before the path is changed, made or removed. Of a link the link itself is
@@ -114,7 +122,7 @@ impl Recorder {
     }
 
     fn keep(&mut self, workspace: &Workspace, path: &RelPath) -> Result<()> {
-        if self.changes.iter().any(|change| change.path == *path) {
+        if self.known.contains(path) {
             return Ok(());
         }
         // Until its record names it, a content could be swept away.
@@ -128,6 +136,7 @@ impl Recorder {
 
     fn begin(&mut self, change: Change) -> Result<()> {
         self.store.begin(&change)?;
+        self.known.insert(change.path.clone());
         self.changes.push(change);
         Ok(())
     }

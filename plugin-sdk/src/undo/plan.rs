@@ -1,5 +1,7 @@
 //! What taking a call back means for each path: decided from three states, what was, what the call left, and what is now.
 
+use std::collections::BTreeMap;
+
 use super::Undone;
 use super::record::{Change, Record};
 use super::state::State;
@@ -38,11 +40,13 @@ pub(super) fn carry_out(workspace: &Workspace, changes: &[Change]) -> Undone {
 /// What [`carry_out`] would do once the later calls are taken back.
 pub(super) fn preview(workspace: &Workspace, changes: &[Change], later: &[Record]) -> Undone {
     let mut undone = Undone::default();
+    let later = by_path(later);
     for change in changes.iter().rev() {
         let look = |path: &RelPath| {
             let now = State::of(workspace, path)?;
             let left_by_call =
                 if *path == change.path { change.after.as_ref() } else { Some(&change.before) };
+            let later = later.get(path).map(Vec::as_slice).unwrap_or_default();
             Ok(before_later(path, left_by_call, later, now))
         };
         match take_back(change, look, |now| prevented(workspace, change, now)) {
@@ -53,10 +57,21 @@ pub(super) fn preview(workspace: &Workspace, changes: &[Change], later: &[Record
     undone
 }
 
+/// The changes that have to do with each path, in order.
+fn by_path(records: &[Record]) -> BTreeMap<&RelPath, Vec<&Change>> {
+    let mut changes: BTreeMap<&RelPath, Vec<&Change>> = BTreeMap::new();
+    for change in records.iter().flat_map(|record| &record.changes) {
+        for path in [Some(&change.path), change.moved_to.as_ref()].into_iter().flatten() {
+            changes.entry(path).or_default().push(change);
+        }
+    }
+    changes
+}
+
 /// The state that this call left at a path, if the later calls lead from it to what is now without a gap; else what is now.
-fn before_later(path: &RelPath, left_by_call: Option<&State>, later: &[Record], now: State) -> State {
+fn before_later(path: &RelPath, left_by_call: Option<&State>, later: &[&Change], now: State) -> State {
     let mut state = left_by_call.cloned();
-    for other in later.iter().flat_map(|record| &record.changes) {
+    for other in later {
         if other.path == *path && state.as_ref() == Some(&other.before) {
             state = other.after.clone();
         } else if other.moved_to.as_ref() == Some(path) && state == Some(State::Absent) {

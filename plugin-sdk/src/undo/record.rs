@@ -1,6 +1,7 @@
 //! The list of changes of one call, as it lies on the disk: one JSON object a line, so that a call that was cut off in the
 //! middle has a record up to there.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
@@ -74,18 +75,23 @@ impl Record {
         let Line::Call { key } = lines.next()? else { return None };
         let mut record =
             Self { name: name.to_owned(), key, changes: Vec::new(), undone: false, survey: None };
+        // The changes of each path whose end is not told yet, the last one first.
+        let mut open: BTreeMap<RelPath, Vec<usize>> = BTreeMap::new();
         for line in lines {
             match line {
                 Line::Call { .. } => return None,
-                Line::Before { path, state, moved_to } => record.changes.push(Change {
-                    path: path.0,
-                    before: state,
-                    after: None,
-                    moved_to: moved_to.map(|path| path.0),
-                }),
+                Line::Before { path, state, moved_to } => {
+                    open.entry(path.0.clone()).or_default().insert(0, record.changes.len());
+                    record.changes.push(Change {
+                        path: path.0,
+                        before: state,
+                        after: None,
+                        moved_to: moved_to.map(|path| path.0),
+                    });
+                }
                 Line::After { path, state } => {
-                    let of_path = |change: &&mut Change| change.path == path.0 && change.after.is_none();
-                    if let Some(change) = record.changes.iter_mut().find(of_path) {
+                    let first = open.get_mut(&path.0).and_then(Vec::pop);
+                    if let Some(change) = first.and_then(|first| record.changes.get_mut(first)) {
                         change.after = Some(state);
                     }
                 }
