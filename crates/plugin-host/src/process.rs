@@ -215,7 +215,8 @@ impl Worker {
     async fn greet(&mut self, plan: &Plan<'_>) -> Result<Result<Vec<u8>, StartError>, Broken> {
         if let Some(config) = plan.config {
             self.queue(Kind::Open, 0, &NoHead {}, config)?;
-            self.flush().await?;
+            // One that has gone already may have said why, which is read below.
+            let _ = self.flush().await;
         }
         let hello = self.frame().await?;
         if hello.kind != Kind::Hello {
