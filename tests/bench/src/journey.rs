@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::endpoint::{Answer, Endpoint, Record};
 use crate::statistics::{median, milliseconds};
 use crate::table::Table;
-use crate::ten::TenPlugins;
+use crate::ten::{FILLING, TenPlugins};
 
 /// Model calls of the long run: the host's own limit.
 const STEPS: usize = 30;
@@ -182,7 +182,10 @@ fn floor() -> Result<Duration> {
 fn definitions(run: &Run) -> Result<usize> {
     let first = run.record.exchanges.first().context("the host sent no request")?;
     let request: Value = serde_json::from_str(&first.body).context("the request is not JSON")?;
-    Ok(request["tools"].to_string().chars().count())
+    let mut tools = request["tools"].as_array().context("the host offers no tools")?.clone();
+    // What fills up the folder is no tool of an ordinary user.
+    tools.retain(|tool| tool["function"]["name"] != FILLING);
+    Ok(Value::from(tools).to_string().chars().count())
 }
 
 /// The calls whose result a request holds, as far as they succeeded.

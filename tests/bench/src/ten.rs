@@ -10,7 +10,7 @@ use tempfile::TempDir;
 const PLUGINS: usize = 10;
 
 /// What the folder is filled up with.
-const FILLING: &str = "len";
+pub(crate) const FILLING: &str = "len";
 
 /// A copy of the folder, with ten plugins in it. All but one of those that fill it up bring the same tool, which the host
 /// refuses; looking at them costs the same.
