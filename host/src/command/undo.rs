@@ -18,6 +18,9 @@ use crate::setup::{Setup, usage};
 /// How much of a prompt stands in a list.
 const PROMPT_CHARACTERS: usize = 60;
 
+/// How many lines of each kind the model reads: a command can change thousands of files.
+const LINES_FOR_THE_MODEL: usize = 50;
+
 /// One prompt and what was run for it: what is taken back at once.
 struct Unit {
     turn: TurnId,
@@ -217,8 +220,12 @@ fn for_the_model(unit: &Unit, all: &Undone) -> String {
     for (what, lines) in
         [("As before again", &all.restored), ("Left as it is", &all.left), ("Notes", &all.notes)]
     {
-        if !lines.is_empty() {
-            words.push_str(&format!("\n{what}:\n- {}", lines.join("\n- ")));
+        let (shown, rest) = lines.split_at(lines.len().min(LINES_FOR_THE_MODEL));
+        if !shown.is_empty() {
+            words.push_str(&format!("\n{what}:\n- {}", shown.join("\n- ")));
+        }
+        if !rest.is_empty() {
+            words.push_str(&format!("\n- and {} more", rest.len()));
         }
     }
     words.push_str("\nRead a file again before you rely on it.]");

@@ -12,6 +12,7 @@ use std::sync::{Mutex, Once, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 use std::time::Duration;
 
+use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, getsid, kill_process, kill_process_group, test_kill_process_group,
     waitpid,
@@ -138,6 +139,10 @@ impl Tree {
 
     /// What is alive, without the program itself once it has been waited for.
     pub(super) fn alive(&self) -> Vec<LeftRunning> {
+        // Most programs leave nothing behind, which one question tells.
+        if is_childless() {
+            return Vec::new();
+        }
         match self.members() {
             Some(members) => members,
             // Without `/proc` it is known that there is something, not what.
@@ -245,6 +250,20 @@ impl Process {
     }
 }
 
+/// Whether this process has no child at all, not even one that has ended.
+#[cfg(target_os = "linux")]
+fn is_childless() -> bool {
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    matches!(waitid(WaitId::All, look), Err(Errno::CHILD))
+}
+
+/// Elsewhere what a program leaves behind is no child of ours.
+#[cfg(not(target_os = "linux"))]
+fn is_childless() -> bool {
+    false
+}
+
 /// The children of all threads of a process; `None` when the system does not tell.
 fn children_of(pid: Pid) -> Option<Vec<Pid>> {
     let mut children = Vec::new();
@@ -261,8 +280,7 @@ fn children_of(pid: Pid) -> Option<Vec<Pid>> {
 }
 
 fn is_gone(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::NotFound
-        || error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
+    error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(Errno::SRCH.raw_os_error())
 }
 
 #[cfg(test)]
