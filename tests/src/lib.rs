@@ -13,7 +13,7 @@ mod terminal;
 mod world;
 
 pub use build::{Built, built};
-pub use outline::brief;
+pub use outline::{OF_THE_SYSTEM, brief};
 pub use run::{Run, Started};
 pub use served::Served;
 pub use terminal::Terminal;

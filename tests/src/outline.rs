@@ -13,6 +13,9 @@ pub(crate) fn outline(events: &[Value]) -> String {
     lines.join("\n")
 }
 
+/// How a note begins that tells of the machine the tests run on, as a container without control groups, and not of the call.
+pub const OF_THE_SYSTEM: &str = "not fully confined on this system";
+
 /// The envelope as short lines: what became of it, then one line for each problem and note.
 pub fn brief(envelope: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -33,9 +36,8 @@ pub fn brief(envelope: &Value) -> String {
             lines.push(line);
         }
     }
-    lines.extend(
-        envelope["notes"].as_array().into_iter().flatten().map(|note| format!("  note {}", text(note))),
-    );
+    let notes = envelope["notes"].as_array().into_iter().flatten().map(text);
+    lines.extend(notes.filter(|note| !note.starts_with(OF_THE_SYSTEM)).map(|note| format!("  note {note}")));
     lines.join("\n")
 }
 

@@ -56,8 +56,7 @@ impl ProcessBound {
                 Err(error) => refusal = format!("`{}`: {error}", place.display()),
             }
         }
-        let outer = own.iter().flat_map(Place::own).filter_map(|folder| bound_of(&folder)).min();
-        match outer {
+        match own.iter().filter_map(Place::bound).min() {
             Some(bound) => Self::Outer(bound),
             None if rustix::process::geteuid().is_root() => Self::Nothing(refusal),
             None => Self::WholeUser,
@@ -89,12 +88,14 @@ struct Place {
 }
 
 impl Place {
-    fn own(&self) -> Option<PathBuf> {
-        Some(self.mount.join(&self.path)).filter(|folder| folder.is_dir())
+    /// The tightest bound of the groups that we are in. In a container the path may be that of the system outside.
+    fn bound(&self) -> Option<u64> {
+        let own = Some(self.mount.join(&self.path)).filter(|folder| folder.is_dir());
+        let own = own.unwrap_or_else(|| self.mount.clone());
+        own.ancestors().take_while(|folder| folder.starts_with(&self.mount)).filter_map(bound_of).min()
     }
 
     /// Where a group of our own may lie: below the one that we are in, so that its limits hold on and whoever ends it ends us.
-    /// In a container the path may be that of the system outside.
     fn candidates(&self) -> Vec<PathBuf> {
         let mut folders = vec![self.mount.join(&self.path), self.mount.clone()];
         folders.dedup();
@@ -141,8 +142,8 @@ fn join(folder: &Path, most: u64) -> io::Result<Option<PathBuf>> {
 fn enter(folder: &Path, group: &Path, most: u64) -> io::Result<bool> {
     let bound = group.join("pids.max");
     // The second version divides a group with processes in it only among groups of threads, which are counted as well. The
-    // topmost group has no type and stays as it is: others may want to divide it.
-    if !bound.exists() && folder.join("cgroup.type").exists() {
+    // topmost group, also the one that a container sees, stays as it is: others may want to divide it in their way.
+    if !bound.exists() && folder != Path::new(MOUNT) && folder.join("cgroup.type").exists() {
         fs::write(group.join("cgroup.type"), "threaded")?;
         fs::write(folder.join("cgroup.subtree_control"), "+pids")?;
     }

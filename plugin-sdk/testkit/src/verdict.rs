@@ -1,8 +1,8 @@
 //! What an operator's lists make of a call: the host's own rules, over what the plugin says that the call would do.
 
-use foehn_plugin_sdk::wire::Classification;
+use foehn_plugin_sdk::wire::{self, Classification};
 use foehn_policy::{Rules, decide};
-use foehn_protocol::{Operation, ToolSpec};
+use foehn_protocol::{Operation, Risk, ToolSpec};
 
 pub use foehn_protocol::Outcome;
 
@@ -49,11 +49,23 @@ impl Lists {
 
     pub(crate) fn decide(&self, spec: &ToolSpec, classification: &Classification) -> Outcome {
         // The rest of a classification is for people.
-        let operations =
-            serde_json::to_value(&classification.operations).expect("operations have a JSON form");
-        let operations: Vec<Operation> =
-            serde_json::from_value(operations).expect("a plugin's operation is one of the host");
+        let operation = |found: &wire::Operation| {
+            let declared = spec.operations.iter().find(|operation| operation.name == found.name);
+            let declared = declared.and_then(|operation| operation.risk).unwrap_or(spec.risk);
+            Operation {
+                name: found.name.clone(),
+                risk: found.risk.map_or(declared, risk),
+                target: found.target.clone(),
+            }
+        };
+        let operations = classification.operations.iter().map(operation).collect();
         let classification = foehn_protocol::Classification { operations, ..Default::default() };
         decide(&self.0, spec, &classification).verdict.outcome
     }
+}
+
+/// A risk of the plugin's in the words of the host, which are the same.
+fn risk(from: wire::Risk) -> Risk {
+    let word = serde_json::to_value(from).expect("a risk has a JSON form");
+    serde_json::from_value(word).expect("a plugin's risk is one of the host")
 }
