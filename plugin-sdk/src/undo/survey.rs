@@ -8,7 +8,8 @@
 use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cap_std::fs::{Dir, MetadataExt};
+use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt};
+use rustix::fs::OFlags;
 
 use super::index::{Index, Seen, Stamp};
 use super::record::Change;
@@ -237,8 +238,15 @@ impl<'a> Look<'a> {
         if let Some(hash) = self.last.hash_of(path, stamp) {
             return Ok(hash.to_owned());
         }
-        let Ok(file) = folder.open(name) else { return Ok(String::new()) };
-        let held = contents::hold(self.store.backups(), &mut file.into_std(), LARGEST_KEPT);
+        // It may be something else by now, which is neither followed nor waited for.
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+        let opened = folder.open_with(name, &options).map(cap_std::fs::File::into_std);
+        let Ok(mut file) = opened else { return Ok(String::new()) };
+        if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            return Ok(String::new());
+        }
+        let held = contents::hold(self.store.backups(), &mut file, LARGEST_KEPT);
         Ok(held.map_err(|source| WorkspaceError::from_io(path, source))?.unwrap_or_default())
     }
 }

@@ -289,3 +289,14 @@ fn the_program_is_found_on_the_path() {
 fn the_definition_is_sound_and_short() {
     assert_contract!(foehn_plugin(), DEFINITION_CHARACTERS);
 }
+
+#[test]
+fn a_real_dotnet_says_the_same_as_without_us() {
+    let Result::Ok(output) = Command::new("dotnet").arg("--list-sdks").output() else {
+        return; // Where there is none, the stand-in has to do.
+    };
+    let direct = String::from_utf8_lossy(&output.stdout).into_owned();
+    let reply = run(Dotnet, json!({"subcommand": "--list-sdks"})).workspace(TempWorkspace::empty()).run();
+    let (kind, text) = told(&reply);
+    assert_eq!((kind, text.ends_with(&direct)), (Ok, true), "{text}");
+}
