@@ -1,7 +1,7 @@
-//! The plugin `shell`: runs command lines in the workspace, and keeps [processes] running beside the calls.
+//! The plugin `shell`: runs command lines in the workspace, and keeps processes running beside the calls.
 //!
 //! Each call is a fresh `/bin/sh` with empty input, no terminal and a clean environment; nothing carries over. Before it runs,
-//! [`understand`] works out what it would do, for the operator's rules. What it may reach is not decided here, but by the
+//! `understand` works out what it would do, for the operator's rules. What it may reach is not decided here, but by the
 //! sandbox around the worker.
 
 mod processes;
