@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::{Cx, Error};
+use crate::{Cx, Error, ResultExt as _};
 
 pub use lasting::{Lasting, Piece};
 pub use settings::{Boundary, ProgramSettings, Switch};
@@ -47,6 +47,19 @@ pub const DEFAULT_OUTPUT_LIMIT: usize = 30_000;
 
 /// How many processes a run may be at once unless told otherwise.
 pub const DEFAULT_MOST_PROCESSES: usize = 1_000;
+
+/// The folder that an argument `working_directory` names; the workspace itself when it is empty.
+///
+/// # Errors
+/// When it leads out of the workspace, is not there, or is no folder. Nothing has run then.
+pub fn working_directory(
+    workspace: &crate::workspace::Workspace,
+    given: &str,
+) -> Result<crate::workspace::RelPath> {
+    let given = if given.is_empty() { "." } else { given };
+    let opened = workspace.resolve(given).and_then(|path| workspace.open_directory(&path).map(|_| path));
+    opened.context("working_directory").map_err(|error| error.executed(false))
+}
 
 /// A program to start.
 ///

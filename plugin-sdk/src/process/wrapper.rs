@@ -67,12 +67,12 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::settings::is_there;
-use super::{Background, Command, ProgramSettings};
+use super::{Background, Command, ProgramSettings, working_directory};
 use crate::tool::Tool;
 use crate::undo;
 use crate::wire::{Capabilities, Classification, Network, OperationSpec, Preview, Risk, Undone};
 use crate::workspace::{RelPath, Workspace, WorkspaceError};
-use crate::{Cx, Error, LintException, Output, Result, ResultExt};
+use crate::{Cx, Error, LintException, Output, Result};
 
 pub use call::{NoSettings, WrapperArgs, WrapperConfig};
 use check::{ArgumentError, Rules};
@@ -277,7 +277,7 @@ impl Plan {
         let config = cx.config();
         let subcommand = subcommand(args)?;
         let timeout = timeout::<W>(args.timeout_seconds, config)?;
-        let folder = folder(workspace, &args.working_directory)?;
+        let folder = working_directory(workspace, &args.working_directory)?;
         let rules = Rules {
             program: W::PROGRAM,
             subcommand,
@@ -318,14 +318,6 @@ fn timeout<W: Wrapper>(asked: Option<u64>, config: &WrapperConfig<W::Settings>) 
         }
         Some(asked) => Ok(Duration::from_secs(asked)),
     }
-}
-
-fn folder(workspace: &Workspace, given: &str) -> Result<RelPath> {
-    let given = if given.is_empty() { "." } else { given };
-    let path =
-        workspace.resolve(given).context("working_directory").map_err(|error| error.executed(false))?;
-    workspace.open_directory(&path).context("working_directory").map_err(|error| error.executed(false))?;
-    Ok(path)
 }
 
 /// Where the links of a path lead; `None` = out of the workspace. A text that is no path leads nowhere.

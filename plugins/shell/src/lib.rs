@@ -11,7 +11,7 @@ mod understand;
 use std::time::Duration;
 
 use foehn_plugin_sdk::prelude::*;
-use foehn_plugin_sdk::process::{Command, DEFAULT_OUTPUT_LIMIT, ProgramSettings};
+use foehn_plugin_sdk::process::{self, Command, DEFAULT_OUTPUT_LIMIT, ProgramSettings};
 use foehn_plugin_sdk::undo;
 use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 
@@ -90,7 +90,7 @@ impl Tool for RunShell {
     fn run(&self, args: RunShellArgs, cx: &Cx<'_, RunShellConfig>) -> Result<Output> {
         let timeout = checked(&args, cx.config())?;
         let workspace = cx.workspace()?;
-        let folder = folder(&workspace, &args.working_directory)?;
+        let folder = process::working_directory(&workspace, &args.working_directory)?;
         let command = Command::new(SHELL)
             .args(["-c", args.command.as_str()])
             .in_workspace(&workspace, &folder)?
@@ -131,7 +131,7 @@ fn classified<C>(
     cx: &Cx<'_, C>,
 ) -> Result<Classification> {
     let workspace = cx.workspace()?;
-    let folder = refusal.map_or_else(|| folder(&workspace, working_directory), Err);
+    let folder = refusal.map_or_else(|| process::working_directory(&workspace, working_directory), Err);
     let (directory, refusal) = match folder {
         Ok(folder) => (folder.as_path().to_owned(), None),
         Err(error) => (working_directory.into(), Some(error.message().to_owned())),
@@ -181,14 +181,6 @@ fn checked_command(command: &str) -> Result<()> {
         return Err(Error::invalid_arguments(text));
     }
     Ok(())
-}
-
-fn folder(workspace: &Workspace, given: &str) -> Result<RelPath> {
-    let given = if given.is_empty() { "." } else { given };
-    let path =
-        workspace.resolve(given).context("working_directory").map_err(|error| error.executed(false))?;
-    workspace.open_directory(&path).context("working_directory").map_err(|error| error.executed(false))?;
-    Ok(path)
 }
 
 fn here() -> String {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use foehn_plugin_sdk::prelude::*;
-use foehn_plugin_sdk::process::{Command, DEFAULT_OUTPUT_LIMIT, Lasting, ProgramSettings};
+use foehn_plugin_sdk::process::{self, Command, DEFAULT_OUTPUT_LIMIT, Lasting, ProgramSettings};
 use foehn_plugin_sdk::workspace::MAX_PATH_BYTES;
 
 use crate::{LONGEST_COMMAND_BYTES, SHELL, checked_command, report, understand};
@@ -117,7 +117,7 @@ impl Tool for StartProcess {
     fn run(&self, args: StartProcessArgs, cx: &Cx<'_, StartProcessConfig>) -> Result<Output> {
         checked_command(&args.command)?;
         let workspace = cx.workspace()?;
-        let folder = crate::folder(&workspace, &args.working_directory)?;
+        let folder = process::working_directory(&workspace, &args.working_directory)?;
         let running =
             |process: &&Arc<Process>| process.session == cx.session() && process.program.exit().is_none();
         let running = started().processes.values().filter(running).count();
