@@ -132,6 +132,30 @@ fn time_up_ends_everything_also_what_hides_in_its_own_session() {
     assert_eq!(alive, [false, false]);
 }
 
+/// As in a container whose first process was put there from outside: our own session has no number in it.
+#[test]
+fn a_session_that_began_outside_of_the_namespace() {
+    let inside = |program: &str, arguments: &[&str]| {
+        std::process::Command::new("unshare")
+            .args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", program])
+            .args(arguments)
+            .output()
+    };
+    let Ok(session) = inside("sh", &["-c", "cut -d' ' -f6 /proc/$$/stat"]) else { return };
+    if !session.status.success() {
+        eprintln!("not tested: no namespace may be made here");
+        return;
+    }
+    assert_eq!(String::from_utf8_lossy(&session.stdout), "0\n");
+    let tests =
+        ["a_hundred_runs_leave_nothing_behind", "time_up_ends_everything_also_what_hides_in_its_own_session"];
+    for test in tests {
+        let own = std::env::current_exe().unwrap();
+        let output = inside(own.to_str().unwrap(), &["--exact", test, "--nocapture"]).unwrap();
+        assert!(output.status.success(), "{test}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
 /// Doubles seven times and no more, each of them short-lived: were the bound under test not there, the machine would not
 /// notice either.
 const CROWD: &str = "f() { [ $1 -gt 0 ] || exec sleep 20; f $(($1 - 1)) & f $(($1 - 1)) & wait; }; f 7";

@@ -52,9 +52,9 @@ pub(crate) fn kill_all(root: u32, may_have_children: bool) {
 /// Group by group first: that is one step, in which no member can start another. Programs that start others without end
 /// would be ahead of any list.
 fn kill_each(found: &[Process]) {
-    let own = rustix::process::getpgrp();
+    let own = Process::read(std::process::id()).map(|own| own.group);
     let groups: BTreeSet<u32> = found.iter().map(|process| process.group).collect();
-    for group in groups.into_iter().filter_map(pid).filter(|group| *group != own) {
+    for group in groups.into_iter().filter(|group| Some(*group) != own).filter_map(pid) {
         let _ = kill_process_group(group, Signal::KILL);
     }
     found.iter().for_each(|process| kill(process.id));
@@ -79,10 +79,10 @@ pub(crate) fn sweep_orphans() {
     for _ in 0..ROUNDS {
         let orphans: Vec<_> = {
             let workers = workers();
-            let all = processes();
             let me = std::process::id();
-            let session = all.iter().find(|process| process.id == me).map(|process| process.session);
-            all.into_iter()
+            let session = Process::read(me).map(|own| own.session);
+            processes()
+                .into_iter()
                 .filter(|process| process.parent == me && Some(process.session) != session)
                 .filter(|process| !workers.contains(&process.id))
                 .filter(|process| seccomp_filters(&process.id.to_string()) > own_filters)
@@ -124,10 +124,17 @@ fn below(root: u32) -> Vec<Process> {
 struct Process {
     id: u32,
     parent: u32,
+    /// This and the session are 0 when they began outside of our namespace of processes, as in a container.
     group: u32,
     session: u32,
     /// Ended and not yet reaped.
     dead: bool,
+}
+
+impl Process {
+    fn read(id: u32) -> Option<Self> {
+        parse_stat(id, &fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
+    }
 }
 
 /// All processes that this one can see; none where there is no `/proc` or the sandbox hides it.
@@ -136,7 +143,7 @@ fn processes() -> Vec<Process> {
     entries
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter_map(|id: u32| parse_stat(id, &fs::read_to_string(format!("/proc/{id}/stat")).ok()?))
+        .filter_map(Process::read)
         .collect()
 }
 

@@ -14,8 +14,7 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpid, getsid, kill_process, kill_process_group, test_kill_process_group,
-    waitpid,
+    Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, test_kill_process_group, waitpid,
 };
 
 use super::LeftRunning;
@@ -221,7 +220,7 @@ fn bury() {
 fn bury_orphan(pid: Pid, process: &Process) {
     let Ok(_nobody_starts) = STARTING.try_write() else { return };
     let is_leader = LEADERS.lock().unwrap_or_else(PoisonError::into_inner).contains(&pid);
-    let is_of_others = getsid(None).is_ok_and(|own| own.as_raw_nonzero().get() != process.session);
+    let is_of_others = Process::read(getpid()).is_some_and(|own| own.session != process.session);
     if !is_leader && is_of_others {
         let _ = waitpid(Some(pid), WaitOptions::NOHANG);
     }
@@ -229,6 +228,7 @@ fn bury_orphan(pid: Pid, process: &Process) {
 
 struct Process {
     name: String,
+    /// 0 when it began outside of our namespace of processes, as in a container that a program was started into.
     session: i32,
     ended: bool,
 }
