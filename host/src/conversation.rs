@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use foehn_engine::{Engine, EngineError};
-use foehn_plugin_host::{PluginSet, PluginState};
+use foehn_plugin_host::{PluginSet, PluginState, SessionEnding};
 use foehn_ports::{Gate, Journal, Model};
 use foehn_protocol::{Event, Op, SessionId};
 use foehn_store::Store;
@@ -22,6 +22,7 @@ pub(crate) struct Conversation {
     pub(crate) ops: UnboundedSender<Op>,
     pub(crate) events: UnboundedReceiver<Event>,
     pub(crate) engine: JoinHandle<Result<(), EngineError>>,
+    pub(crate) session: SessionId,
 }
 
 /// What outlives one session of a chat.
@@ -110,7 +111,8 @@ impl Conversation {
     pub(crate) fn start(engine: Engine) -> Self {
         let (ops, ops_receiver) = unbounded_channel();
         let (events_sender, events) = unbounded_channel();
-        Self { ops, events, engine: tokio::spawn(engine.run(ops_receiver, events_sender)) }
+        let session = engine.journal.session().clone();
+        Self { ops, events, engine: tokio::spawn(engine.run(ops_receiver, events_sender)), session }
     }
 }
 
@@ -121,4 +123,11 @@ pub(crate) async fn end(engine: JoinHandle<Result<(), EngineError>>) -> Result<(
         Err(stopped) if stopped.is_cancelled() => Ok(()),
         Err(panicked) => Err(panicked).context("the engine ended by a fault of its own"),
     }
+}
+
+/// Ends what was kept running for a session, and says so: nothing of it ends, or runs on, unseen.
+pub(crate) async fn end_session(setup: &Setup, plugins: &PluginSet, session: &SessionId, host_ends: bool) {
+    let SessionEnding { ended, kept } = plugins.end_session(&setup.agent, session, host_ends).await;
+    ended.iter().for_each(|line| remark(&format!("ended: {line}")));
+    kept.iter().for_each(|line| remark(&format!("still runs: {line}")));
 }

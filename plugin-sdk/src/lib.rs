@@ -44,7 +44,7 @@ pub use {schemars, serde, serde_json, tracing};
 pub mod prelude {
     pub use crate::wire::{
         Capabilities, Classification, ContextKind, Facts, FileAccess, Network, Operation, OperationSpec,
-        Part, Preview, Risk, Undone,
+        Part, Preview, Risk, SessionEnd, SessionEnded, Undone,
     };
     pub use crate::{
         Context, Cx, Error, ErrorKind, IntoOutput, Job, Json, LintException, NoArgs, Output, Result,

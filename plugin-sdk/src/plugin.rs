@@ -15,7 +15,7 @@ use crate::panics::{Panicked, caught};
 use crate::registered::{OpenTool, RegisteredContext, RegisteredJob, RegisteredTool};
 use crate::schema::from_text;
 use crate::tool::{Context, Job, Tool};
-use crate::wire::{CallHead, Manifest, OpenConfig, Reply, ReplyKind, op};
+use crate::wire::{CallHead, Manifest, OpenConfig, Part, Reply, ReplyKind, SessionEnd, SessionEnded, op};
 
 /// What a plugin consists of. [`export_plugin!`](crate::export_plugin) makes one; a test may make one by hand.
 pub struct Plugin {
@@ -157,6 +157,7 @@ impl Opened {
             op::CLASSIFY => self.tool(head)?.classify(head, body, host),
             op::UNDO => self.tool(head)?.undo(head, body, host),
             op::UNDO_PREVIEW => self.tool(head)?.undo_preview(head, body, host),
+            op::END_SESSION => self.end_session(head, body, host),
             op::JOB => match self.jobs.iter().find(|job| job.name() == head.tool) {
                 Some(job) => job.run(head, body, host),
                 None => Err(self.has_no("job", &head.tool)),
@@ -168,6 +169,17 @@ impl Opened {
             _ => Err(Error::unsupported(format!("plugin `{}` does not know the op `{op}`", self.name))
                 .executed(false)),
         }
+    }
+
+    fn end_session(&self, head: &CallHead, body: &[u8], host: &dyn Host) -> Result<Output> {
+        let end: SessionEnd = from_text(body).map_err(Error::failed)?;
+        let mut all = SessionEnded::default();
+        for tool in &self.tools {
+            let SessionEnded { ended, kept } = tool.end_session(end, head, host)?;
+            all.ended.extend(ended);
+            all.kept.extend(kept);
+        }
+        Ok(Output::default().part(Part::Json { value: serde_json::to_value(all)? }))
     }
 
     fn tool(&self, head: &CallHead) -> Result<&dyn OpenTool> {

@@ -12,7 +12,8 @@ use crate::output::{IntoOutput, Output};
 use crate::schema::{from_text, from_value, schema_of};
 use crate::tool::{Context, Job, Tool};
 use crate::wire::{
-    CallHead, ContextKind, ContextSpec, JobSpec, LintException, OperationSpec, Part, ToolSpec, Undone,
+    CallHead, ContextKind, ContextSpec, JobSpec, LintException, OperationSpec, Part, SessionEnd,
+    SessionEnded, ToolSpec, Undone,
 };
 
 /// A tool before its configuration is known.
@@ -29,6 +30,7 @@ pub(crate) trait OpenTool: Send + Sync {
     fn classify(&self, head: &CallHead, body: &[u8], host: &dyn Host) -> Result<Output>;
     fn undo(&self, head: &CallHead, body: &[u8], host: &dyn Host) -> Result<Output>;
     fn undo_preview(&self, head: &CallHead, body: &[u8], host: &dyn Host) -> Result<Output>;
+    fn end_session(&self, end: SessionEnd, head: &CallHead, host: &dyn Host) -> Result<SessionEnded>;
 }
 
 pub(crate) trait RegisteredJob: Send + Sync {
@@ -122,6 +124,10 @@ impl<T: Tool> OpenTool for Configured<T> {
 
     fn undo_preview(&self, head: &CallHead, body: &[u8], host: &dyn Host) -> Result<Output> {
         undone(self.tool.undo_preview(arguments(body)?, &Cx::new(head, host, &self.config))?)
+    }
+
+    fn end_session(&self, end: SessionEnd, head: &CallHead, host: &dyn Host) -> Result<SessionEnded> {
+        self.tool.end_session(end, &Cx::new(head, host, &self.config))
     }
 }
 

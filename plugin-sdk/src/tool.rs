@@ -6,7 +6,9 @@ use serde::de::DeserializeOwned;
 use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::output::IntoOutput;
-use crate::wire::{Capabilities, Classification, ContextKind, OperationSpec, Risk, Undone};
+use crate::wire::{
+    Capabilities, Classification, ContextKind, OperationSpec, Risk, SessionEnd, SessionEnded, Undone,
+};
 
 /// One tool that a model can call.
 ///
@@ -99,6 +101,17 @@ pub trait Tool: Send + Sync + 'static {
     fn undo_preview(&self, args: Self::Args, cx: &Cx<'_, Self::Config>) -> Result<Option<Undone>> {
         let (_, _) = (args, cx);
         Err(cannot_undo::<Self>())
+    }
+
+    /// Ends what the tool keeps running for [`Cx::session`], which is over; for every session when the host ends too. Only
+    /// a plugin with a [lasting](Tool::LASTING) tool whose process is there is asked. It has a few seconds, after which the
+    /// whole process is ended.
+    ///
+    /// # Errors
+    /// When that did not work. The host then ends the process.
+    fn end_session(&self, end: SessionEnd, cx: &Cx<'_, Self::Config>) -> Result<SessionEnded> {
+        let (_, _) = (end, cx);
+        Ok(SessionEnded::default())
     }
 }
 

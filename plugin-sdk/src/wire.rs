@@ -10,12 +10,12 @@ mod call;
 mod manifest;
 mod reply;
 
-pub use call::{CallHead, Caller, LogLevel, OpenConfig};
+pub use call::{CallHead, Caller, LogLevel, OpenConfig, SessionEnd};
 pub use manifest::{
     Capabilities, ContextKind, ContextSpec, FileAccess, JobSpec, LintException, Manifest, Network,
     OperationSpec, Risk, ToolSpec,
 };
-pub use reply::{Classification, Facts, Operation, Part, Preview, Reply, ReplyKind, Undone};
+pub use reply::{Classification, Facts, Operation, Part, Preview, Reply, ReplyKind, SessionEnded, Undone};
 
 /// Names of what a host asks a plugin to do.
 pub mod op {
@@ -33,4 +33,8 @@ pub mod op {
     /// Tell what [`UNDO`] would do, without doing it. An op of its own, so that a plugin that does not know it cannot take
     /// it for the deed.
     pub const UNDO_PREVIEW: &str = "undo_preview";
+    /// The [`session`](super::CallHead::session) is over: end what the plugin's lasting tools keep running for it. Body =
+    /// a [`SessionEnd`](super::SessionEnd); answers one [`Json`](super::Part::Json) part holding a
+    /// [`SessionEnded`](super::SessionEnded).
+    pub const END_SESSION: &str = "end_session";
 }

@@ -27,6 +27,15 @@ fn a_panic_is_a_failed_result() {
 }
 
 #[test]
+fn what_clings_to_its_programs_loses_its_process() {
+    let world = world();
+    let run = world.foehn(&["tools", "call", "--yes", "clinging"]).expect_code(0);
+    assert_eq!(brief(&run.envelope()), "ok \"kept\"");
+    let ended = "ended: all that plugin `hostile` kept running, by force: it stays\n";
+    assert_eq!((run.talk().as_str(), world.left_running()), (ended, Vec::new()));
+}
+
+#[test]
 fn a_panic_while_panicking_ends_the_worker() {
     check(
         "double_panic",

@@ -14,6 +14,7 @@ mod bridge;
 mod cache;
 mod call;
 mod discover;
+mod ending;
 mod exit;
 mod frame;
 mod image;
@@ -43,6 +44,7 @@ mod watch;
 mod worker;
 
 pub use discover::Refusal;
+pub use ending::SessionEnding;
 pub use plugin::{Listed, PluginState};
 pub use preflight::Unfit;
 pub use process::StartError;

@@ -167,6 +167,12 @@ impl Plugin {
         Arc::clone(pool)
     }
 
+    /// Whether a process is there in which its lasting tools may keep something.
+    pub(crate) fn keeps_something(&self) -> bool {
+        self.manifest.tools.iter().any(|tool| tool.lasting)
+            && (self.in_process.initialized() || self.pool(self.lasting_grant()).is_used())
+    }
+
     /// Ends what is idle.
     pub(crate) async fn clear(&self) {
         let pools: Vec<_> = {

@@ -15,6 +15,7 @@ use crate::process::{StartError, Worker};
 #[derive(Debug)]
 pub(crate) struct Pool {
     slots: Semaphore,
+    most: usize,
     idle_limit: Duration,
     idle: Mutex<Idle>,
     /// Temporary files of programs, away from everybody else's; gone with the pool.
@@ -37,8 +38,10 @@ pub(crate) struct Lease<'a> {
 
 impl Pool {
     pub(crate) fn new(max_parallel: usize, idle_limit: Duration, with_scratch: bool) -> Arc<Self> {
+        let most = max_parallel.max(1);
         Arc::new(Self {
-            slots: Semaphore::new(max_parallel.max(1)),
+            slots: Semaphore::new(most),
+            most,
             idle_limit,
             idle: Mutex::default(),
             scratch: with_scratch.then(OnceLock::new),
@@ -69,6 +72,11 @@ impl Pool {
         let folder =
             self.scratch.as_ref()?.get_or_init(|| tempfile::Builder::new().prefix("foehn-").tempdir().ok());
         folder.as_ref().map(TempDir::path)
+    }
+
+    /// Whether it has a worker, at work or not.
+    pub(crate) fn is_used(&self) -> bool {
+        self.slots.available_permits() < self.most || !self.lock().workers.is_empty()
     }
 
     /// Ends all idle workers. Those at work are ended when their call is.

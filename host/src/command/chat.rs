@@ -30,14 +30,16 @@ pub(crate) async fn run(setup: &Setup, arguments: ChatArgs) -> Result<ExitCode> 
     }
     let mut session = arguments.session;
     let end = loop {
-        let Conversation { ops, events, engine } = house.converse(setup, &session).await?;
+        let Conversation { ops, events, engine, session: id } = house.converse(setup, &session).await?;
         let tools = || tool_lines(&toolbox);
         let chat = Chat { ops, events, lines: &mut lines, tools: &tools };
         let end = chat.run(|| interrupts.clone().next()).await.context("cannot write to the terminal")?;
         if end == ChatEnd::Interrupted {
             engine.abort();
         }
-        if let Err(error) = conversation::end(engine).await {
+        let ended = conversation::end(engine).await;
+        conversation::end_session(setup, &house.plugins, &id, end != ChatEnd::Clear || ended.is_err()).await;
+        if let Err(error) = ended {
             house.close().await?;
             return Err(error);
         }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use foehn_terminal::{ExitCode, Lines, Once, Style, exit_code};
 
 use crate::cli::RunArgs;
-use crate::conversation::{Conversation, House, end};
+use crate::conversation::{Conversation, House, end, end_session};
 use crate::gate::SessionGate;
 use crate::interrupt::Interrupts;
 use crate::setup::{Setup, UsageError};
@@ -34,7 +34,7 @@ pub(crate) async fn run(setup: &Setup, arguments: RunArgs) -> Result<ExitCode> {
         trust_prompt::ask(setup, &house.plugins, lines).await?;
     }
     house.remark_on_plugins();
-    let Conversation { ops, events, engine } = house.converse(setup, &arguments.session).await?;
+    let Conversation { ops, events, engine, session } = house.converse(setup, &arguments.session).await?;
     let once = Once { ops, events, style, lines };
     let status = once.run(prompt, || interrupts.clone().next()).await.context("cannot write the output")?;
     // A second ctrl-C has the user not wait for a turn that does not end; its workers are killed below.
@@ -42,6 +42,7 @@ pub(crate) async fn run(setup: &Setup, arguments: RunArgs) -> Result<ExitCode> {
         engine.abort();
     }
     let ended = end(engine).await;
+    end_session(setup, &house.plugins, &session, true).await;
     house.close().await?;
     ended?;
     Ok(exit_code(status))

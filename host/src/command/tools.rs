@@ -10,7 +10,7 @@ use foehn_protocol::{EventBody, Op, SessionId, TurnStatus};
 use foehn_terminal::{ExitCode, Lines, Reply, approval_card, parse_reply};
 
 use crate::agent_tools::AgentTools;
-use crate::conversation::{Conversation, end};
+use crate::conversation::{Conversation, end, end_session};
 use crate::gate::SessionGate;
 use crate::interrupt::Interrupts;
 use crate::memory_journal::MemoryJournal;
@@ -126,6 +126,7 @@ pub(crate) async fn call(setup: &Setup, name: String, arguments: String, yes: bo
     let _ = conversation.ops.send(Op::Shutdown);
     conversation.engine.abort();
     let ended = end(conversation.engine).await;
+    end_session(setup, &plugins, &conversation.session, true).await;
     plugins.shutdown().await;
     store.flush_and_close().await?;
     ended?;

@@ -167,11 +167,16 @@ impl Lasting {
         self.input.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Asks it and everything descended from it to end, kills what has not after [`GRACE`], and waits for that.
-    pub fn stop(&self) {
+    /// Asks it and everything descended from it to end; what has not after [`GRACE`] will be killed. Does not wait.
+    pub fn ask_to_stop(&self) {
         self.shared.lock().stopping = true;
         // A thread that is no longer there has seen the end already.
         let _ = (&self.wake).write(b"!");
+    }
+
+    /// The same, and waits until nothing of it runs.
+    pub fn stop(&self) {
+        self.ask_to_stop();
         let mut state = self.shared.lock();
         while state.exit.is_none() {
             state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -181,8 +186,7 @@ impl Lasting {
 
 impl Drop for Lasting {
     fn drop(&mut self) {
-        self.shared.lock().stopping = true;
-        let _ = (&self.wake).write(b"!");
+        self.ask_to_stop();
     }
 }
 

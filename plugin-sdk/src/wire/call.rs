@@ -45,6 +45,14 @@ pub struct CallHead {
     pub take_back_programs: bool,
 }
 
+/// Body of [`op::END_SESSION`](super::op::END_SESSION).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionEnd {
+    /// Whether the host ends with it, and no session comes after this one.
+    pub host_ends: bool,
+}
+
 /// Who started a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -91,6 +91,16 @@ pub struct Undone {
     pub notes: Vec<String>,
 }
 
+/// What became of what was kept running for a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionEnded {
+    /// One line, for the operator, for each thing that ran and was ended.
+    pub ended: Vec<String>,
+    /// One line for each thing that runs on.
+    pub kept: Vec<String>,
+}
+
 /// One part of a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

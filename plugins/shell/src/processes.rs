@@ -1,8 +1,9 @@
 //! Programs that outlive the call that started them: servers, watchers, long jobs.
 //!
 //! They live in the plugin's process: these tools declare themselves lasting, so that their calls meet in one worker that stays
-//! until the host ends, and takes every one of them with it. A session sees its own ones only. What runs that way is kept
-//! in memory and nowhere else: nothing outlives the host, seen or unseen.
+//! until the host ends, and takes every one of them with it. A session sees its own ones, which end with it, unless the
+//! operator has them kept: then every later session sees them too. What runs that way is kept in memory and nowhere else:
+//! nothing outlives the host, seen or unseen.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -39,12 +40,23 @@ struct Started {
 struct Process {
     id: u32,
     session: String,
+    /// For the sessions to come too.
+    kept: bool,
     command: String,
     folder: RelPath,
     program: Lasting,
 }
 
 impl Process {
+    fn is_of(&self, session: &str) -> bool {
+        self.kept || self.session == session
+    }
+
+    /// For the operator.
+    fn told(&self) -> String {
+        format!("process {} `{}`, after {:.1} s", self.id, self.command, self.program.age().as_secs_f64())
+    }
+
     /// How it goes, in a few words.
     fn state(&self) -> String {
         let age = self.program.age().as_secs_f64();
@@ -62,9 +74,9 @@ fn started() -> MutexGuard<'static, Started> {
 
 /// The process of this session with this id.
 fn find<C>(id: u32, cx: &Cx<'_, C>) -> Result<Arc<Process>> {
-    let found = started().processes.get(&id).filter(|process| process.session == cx.session()).cloned();
+    let found = started().processes.get(&id).filter(|process| process.is_of(cx.session())).cloned();
     found.ok_or_else(|| {
-        let hint = "list_processes shows those of this session; all end with the host";
+        let hint = "list_processes shows those there are; they end with their session";
         Error::failed(format!("there is no process {id}; {hint}")).executed(false)
     })
 }
@@ -90,13 +102,15 @@ pub struct StartProcessArgs {
 pub struct StartProcessConfig {
     /// Most programs that one session may have running.
     max_running: usize,
+    /// Whether what a session started runs on for the sessions after it, until the host ends.
+    keep: bool,
     #[serde(flatten)]
     programs: ProgramSettings,
 }
 
 impl Default for StartProcessConfig {
     fn default() -> Self {
-        Self { max_running: 8, programs: ProgramSettings::default() }
+        Self { max_running: 8, keep: false, programs: ProgramSettings::default() }
     }
 }
 
@@ -119,7 +133,7 @@ impl Tool for StartProcess {
         let workspace = cx.workspace()?;
         let folder = process::working_directory(&workspace, &args.working_directory)?;
         let running =
-            |process: &&Arc<Process>| process.session == cx.session() && process.program.exit().is_none();
+            |process: &&Arc<Process>| process.is_of(cx.session()) && process.program.exit().is_none();
         let running = started().processes.values().filter(running).count();
         let most = cx.config().max_running;
         if running >= most {
@@ -133,7 +147,7 @@ impl Tool for StartProcess {
             .in_workspace(&workspace, &folder)?
             .configured(&cx.config().programs)
             .start_lasting(cx)?;
-        let process = remember(cx.session(), args.command, folder, program);
+        let process = remember(cx, args.command, folder, program);
         process.program.wait(None, FIRST_LOOK, cx);
         let mut shown = shown(&process, 0);
         let left = process.program.left_running();
@@ -155,13 +169,40 @@ impl Tool for StartProcess {
         let refusal = checked_command(&args.command).err();
         crate::classified(&args.command, &args.working_directory, refusal, false, cx)
     }
+
+    fn end_session(&self, end: SessionEnd, cx: &Cx<'_, StartProcessConfig>) -> Result<SessionEnded> {
+        Ok(end_processes(cx.session(), end.host_ends))
+    }
 }
 
-fn remember(session: &str, command: String, folder: RelPath, program: Lasting) -> Arc<Process> {
+/// Ends what ran for this session only, or, when the host ends, everything.
+fn end_processes(session: &str, host_ends: bool) -> SessionEnded {
+    let mut running: Vec<_> = started().processes.values().cloned().collect();
+    running.retain(|process| process.program.exit().is_none());
+    let (kept, ending): (Vec<_>, Vec<_>) = running
+        .into_iter()
+        .filter(|process| host_ends || process.is_of(session))
+        .partition(|process| process.kept && !host_ends);
+    let told = |processes: &[Arc<Process>]| processes.iter().map(|process| process.told()).collect();
+    let ended = SessionEnded { ended: told(&ending), kept: told(&kept) };
+    // All are asked before one is waited for: together they take no longer than the slowest.
+    ending.iter().for_each(|process| process.program.ask_to_stop());
+    ending.iter().for_each(|process| process.program.stop());
+    started().processes.retain(|_, process| process.kept || process.session != session);
+    ended
+}
+
+fn remember(
+    cx: &Cx<'_, StartProcessConfig>,
+    command: String,
+    folder: RelPath,
+    program: Lasting,
+) -> Arc<Process> {
     let mut started = started();
     started.last += 1;
     let id = started.last;
-    let process = Arc::new(Process { id, session: session.to_owned(), command, folder, program });
+    let (session, kept) = (cx.session().to_owned(), cx.config().keep);
+    let process = Arc::new(Process { id, session, kept, command, folder, program });
     started.processes.insert(id, Arc::clone(&process));
     let ended: Vec<u32> = started
         .processes
@@ -220,7 +261,7 @@ impl Tool for ListProcesses {
         let lines: Vec<String> = started()
             .processes
             .values()
-            .filter(|process| process.session == cx.session())
+            .filter(|process| process.is_of(cx.session()))
             .map(|process| format!("{} {}: {}", process.id, process.state(), process.command))
             .collect();
         Ok(Output::text(if lines.is_empty() { "none".to_owned() } else { lines.join("\n") }))

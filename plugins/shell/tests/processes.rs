@@ -3,10 +3,10 @@
 
 use std::fs;
 
-use foehn_plugin_sdk::Tool;
 use foehn_plugin_sdk::wire::ReplyKind::{self, Failed, Ok, Refused};
-use foehn_plugin_sdk::wire::{Classification, Operation, Reply, Risk};
-use foehn_plugin_testkit::{TempWorkspace, Value, json, run};
+use foehn_plugin_sdk::wire::{Classification, Operation, Part, Reply, Risk, SessionEnded, op};
+use foehn_plugin_sdk::{Plugin, Tool, serde_json};
+use foehn_plugin_testkit::{TempWorkspace, TestHost, Value, call, json, run};
 use shell::{ListProcesses, ReadProcessOutput, StartProcess, StopProcess, WriteProcessInput};
 
 /// A session of its own, as tests of one program share their processes.
@@ -118,10 +118,46 @@ fn a_session_sees_its_own_only() {
         json!({"id": id}),
         Failed,
         &format!(
-            "there is no process {id}; list_processes shows those of this session; all end with the host"
+            "there is no process {id}; list_processes shows those there are; they end with their session"
         ),
     );
     mine.call(StopProcess, json!({"id": id}));
+}
+
+/// Ends one session in a plugin that answers for all of them.
+fn end_session(session: &str, host_ends: bool) -> SessionEnded {
+    let plugin = Plugin::new("shell", "1.0.0", "").tool(StartProcess).tool(ListProcesses);
+    let reply = call(plugin, "", json!({"host_ends": host_ends}))
+        .head(|head| head.session = session.to_owned())
+        .op(op::END_SESSION, &TestHost::new());
+    let Some(Part::Json { value }) = reply.parts.first() else { panic!("{reply:?}") };
+    let mut ended: SessionEnded = serde_json::from_value(value.clone()).unwrap();
+    for line in ended.ended.iter_mut().chain(&mut ended.kept) {
+        // `process ID COMMAND, after TIME s`
+        *line = line.split_once('`').and_then(|(_, rest)| rest.split_once('`')).unwrap().0.to_owned();
+    }
+    ended
+}
+
+#[test]
+fn a_session_takes_its_own_programs_along_and_leaves_what_is_kept() {
+    let (ending, staying) = (Session::new("ending"), Session::new("staying"));
+    ending.start("exec sleep 49421");
+    ending.start("true");
+    let keep = run(StartProcess, json!({"command": "exec sleep 49422"})).config(json!({"keep": true}));
+    let reply = keep.workspace(&ending.workspace).head(|head| head.session = ending.name.to_owned()).run();
+    let kept: u64 = reply.text().split(' ').nth(1).unwrap().parse().unwrap();
+    staying.start("exec sleep 49423");
+    let lines = |lines: &[&str]| lines.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let ended = SessionEnded { ended: lines(&["exec sleep 49421"]), kept: lines(&["exec sleep 49422"]) };
+    assert_eq!(end_session("ending", false), ended);
+    assert_eq!(["49421", "49422", "49423"].map(|seconds| sleeping(seconds).len()), [0, 1, 1]);
+    let listed = told(&staying.call(ListProcesses, json!({})).text());
+    assert!(listed.contains("sleep 49422") && listed.contains("sleep 49423"), "{listed}");
+    assert!(!ending.call(ListProcesses, json!({})).text().contains("49421"));
+    staying.call(StopProcess, json!({"id": kept}));
+    assert_eq!(end_session("staying", false).ended, ["exec sleep 49423"]);
+    assert_eq!(sleeping("4942"), Vec::<String>::new());
 }
 
 #[test]
