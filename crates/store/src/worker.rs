@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use foehn_protocol::{Entry, SessionId};
 use sqlx::AnyConnection;
@@ -16,6 +17,9 @@ use crate::connection::Lazy;
 use crate::lease::{Claim, Process, RENEW_EVERY, Refused, now_ms};
 use crate::sessions::{self, Pending};
 use crate::{Problem, SessionInfo, StoreError, StoredEntry, Versioned, plugin_state};
+
+/// How long an entry that nobody waits for is kept back, so that it shares a transaction with the next ones.
+const GATHER: Duration = Duration::from_millis(20);
 
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Problem>>;
 
@@ -141,10 +145,16 @@ enum Next {
 impl Worker {
     async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<Command>) {
         let mut renew_at = Instant::now() + RENEW_EVERY;
+        let mut store_at = None;
         loop {
             let holds = self.sessions.values().any(|session| session.held.is_some());
             let command = tokio::select! {
                 command = inbox.recv() => command,
+                () = tokio::time::sleep_until(store_at.unwrap_or(renew_at)), if store_at.is_some() => {
+                    self.flush_all().await;
+                    store_at = None;
+                    continue;
+                }
                 () = tokio::time::sleep_until(renew_at), if holds => {
                     self.renew().await;
                     renew_at = Instant::now() + RENEW_EVERY;
@@ -161,7 +171,13 @@ impl Worker {
                     Err(_) => break,
                 }
             }
-            self.flush_all().await;
+            store_at = if self.sessions.values().any(Session::is_urgent) {
+                self.flush_all().await;
+                None
+            } else {
+                let gathers = self.sessions.values().any(|session| !session.pending.is_empty());
+                gathers.then(|| store_at.unwrap_or_else(|| Instant::now() + GATHER))
+            };
         }
         // Nobody is left to ask or to be told.
         let _ = self.close().await;
@@ -345,6 +361,11 @@ impl Session {
         if self.title.is_none() {
             self.title = sessions::title(entry);
         }
+    }
+
+    /// Whether somebody waits for what is pending, or would soon wait for the store to open.
+    fn is_urgent(&self) -> bool {
+        !self.waiting.is_empty() || (self.held.is_none() && !self.pending.is_empty())
     }
 
     /// Stores what is pending; with nothing pending it asks nothing of the database.
