@@ -95,6 +95,24 @@ fn a_command_reaches_the_workspace_and_nothing_else() {
     }
 }
 
+/// A server and its client in one command, as test runners have them. `perl` comes with `git`.
+#[test]
+fn a_command_without_a_network_speaks_to_itself() {
+    let world = World::with_plugins(&["shell"]);
+    let doctor = world.foehn(&["doctor"]);
+    if !doctor.answer().contains("a network of its own with nothing but loopback") {
+        eprintln!("not tested: this system gives no network of one's own\n{}", doctor.answer());
+        return;
+    }
+    let script = "use IO::Socket::INET; my $l = IO::Socket::INET->new(Listen => 1, LocalAddr => \"127.0.0.1\") or die; \
+                  IO::Socket::INET->new(PeerAddr => \"127.0.0.1\", PeerPort => $l->sockport) or die; print \"spoke\\n\"";
+    let command = format!(
+        "perl -e '{script}'; perl -MIO::Socket::INET -e 'IO::Socket::INET->new(\"192.0.2.1:80\") or print \"$!\\n\"'"
+    );
+    let envelope = world.call("run_shell", &json!({"command": command}));
+    insta::assert_snapshot!(brief(&envelope), @r#"ok "exit code 0 after [TIME] s in `.`\nspoke\nNetwork is unreachable\n""#);
+}
+
 /// A link that leads out, and a model that wants what is behind it.
 const ROUND: &str = r#"
 [[turn]]

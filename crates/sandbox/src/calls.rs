@@ -10,6 +10,7 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
 
+use crate::confine::Sockets;
 use crate::{Profile, SandboxError};
 
 /// Ways around the other rules or into the kernel that no tool needs.
@@ -64,19 +65,24 @@ const FORKS: &[i64] = &[];
 /// interfaces, which name resolution asks for.
 const FAMILIES: [i32; 4] = [libc::AF_INET, libc::AF_INET6, libc::AF_UNIX, libc::AF_NETLINK];
 
+/// What is enough to speak to oneself. Local services are not among them: their files lie in no network of one's own.
+const INTERNET: [i32; 2] = [libc::AF_INET, libc::AF_INET6];
+/// The usual ones, of which 0 is the default: a rarer one is only more of the kernel to attack.
+const PROTOCOLS: [i32; 3] = [0, libc::IPPROTO_TCP, libc::IPPROTO_UDP];
+
 /// Set in the number of a call made by the x32 convention, which shares the architecture of the normal one.
 #[cfg(target_arch = "x86_64")]
 const X32: i64 = 0x4000_0000;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-pub(crate) fn apply(profile: &Profile) -> Result<(), SandboxError> {
+pub(crate) fn apply(profile: &Profile, sockets: Sockets) -> Result<(), SandboxError> {
     // Two filters because a filter has one answer; the kernel takes the strictest of both.
-    install(refused(profile)?, libc::EPERM)?;
+    install(refused(profile, sockets)?, libc::EPERM)?;
     install(absent(), libc::ENOSYS)
 }
 
-fn refused(profile: &Profile) -> Result<Rules, SandboxError> {
+fn refused(profile: &Profile, sockets: Sockets) -> Result<Rules, SandboxError> {
     let mut rules = Rules::new();
     let mut deny = |calls: &[i64]| {
         for call in calls {
@@ -88,16 +94,12 @@ fn refused(profile: &Profile) -> Result<Rules, SandboxError> {
         deny(PROGRAMS);
         deny(FORKS);
     }
-    if !profile.network {
-        deny(&[libc::SYS_socket]);
-    }
-    if profile.network {
-        let outside = FAMILIES
-            .into_iter()
-            .map(|family| condition(0, SeccompCmpOp::Ne, family as u64))
-            .collect::<Result<Vec<_>, _>>()?;
-        rules.insert(libc::SYS_socket, vec![SeccompRule::new(outside)?]);
-    }
+    let outside = match sockets {
+        Sockets::None => Vec::new(),
+        Sockets::OwnLoopback => vec![none_of(0, &INTERNET)?, none_of(2, &PROTOCOLS)?],
+        Sockets::Any => vec![none_of(0, &FAMILIES)?],
+    };
+    rules.insert(libc::SYS_socket, outside);
     let namespace = || -> Result<SeccompRule, SandboxError> {
         Ok(SeccompRule::new(vec![condition(0, SeccompCmpOp::MaskedEq(NAMESPACE), NAMESPACE)?])?)
     };
@@ -118,6 +120,12 @@ fn absent() -> Rules {
     // Its flags lie in memory, where a filter cannot look; the C library then uses `clone`.
     rules.insert(libc::SYS_clone3, Vec::new());
     rules
+}
+
+/// Holds where an argument is none of these.
+fn none_of(argument: u8, values: &[i32]) -> Result<SeccompRule, SandboxError> {
+    let conditions = values.iter().map(|value| condition(argument, SeccompCmpOp::Ne, *value as u64));
+    Ok(SeccompRule::new(conditions.collect::<Result<Vec<_>, _>>()?)?)
 }
 
 fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, SandboxError> {

@@ -39,7 +39,9 @@ pub enum NetworkNamespace {
     /// It shares the network of the host: it may use it, or starts no programs and can make no socket.
     #[default]
     Shared,
-    /// Its own, empty one.
+    /// Its own, in which there is nobody but itself: its programs reach each other over loopback.
+    Loopback,
+    /// Its own, in which there is nothing, not even a loopback.
     Empty,
     /// It was to have its own, and the system said no, in these words. Its sockets are refused by system call alone.
     Refused(String),
@@ -93,6 +95,27 @@ pub fn confine(profile: &Profile) -> Result<Confinement, SandboxError> {
 /// Said where the caller asked for nothing.
 const UNCONFINED: &str = "no rules of the kernel: the configuration leaves it to another program";
 
+/// Which sockets there are to be.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sockets {
+    None,
+    /// Those of the internet, in a network where nobody else is.
+    OwnLoopback,
+    Any,
+}
+
+#[cfg(target_os = "linux")]
+impl Sockets {
+    fn of(profile: &Profile, network: &NetworkNamespace) -> Self {
+        match network {
+            _ if profile.network => Self::Any,
+            NetworkNamespace::Loopback => Self::OwnLoopback,
+            _ => Self::None,
+        }
+    }
+}
+
 /// `as_user`: within a user namespace of its own.
 fn bound(profile: &Profile, as_user: bool) -> ProcessBound {
     match profile.limits.processes {
@@ -117,9 +140,10 @@ fn enforce(profile: &Profile) -> Result<Confinement, SandboxError> {
         ));
     }
     limits::apply(&profile.limits, &processes)?;
-    let landlock = crate::files::apply(profile)?;
+    let sockets = Sockets::of(profile, &entered.network);
+    let landlock = crate::files::apply(profile, sockets)?;
     if support.seccomp {
-        crate::calls::apply(profile)?;
+        crate::calls::apply(profile, sockets)?;
     }
     crate::privileges::apply(!entered.as_user)?;
     let Entered { network, .. } = entered;

@@ -7,16 +7,17 @@ use landlock::{
     RulesetCreatedAttr, RulesetStatus, Scope, path_beneath_rules,
 };
 
+use crate::confine::Sockets;
 use crate::paths;
 use crate::{Enforcement, Profile, SandboxError};
 
 /// The rights that are asked for. Every one is known since Linux 6.12, so that a current kernel enforces them fully.
 const BASELINE: ABI = ABI::V6;
 
-pub(crate) fn apply(profile: &Profile) -> Result<Enforcement, SandboxError> {
+pub(crate) fn apply(profile: &Profile, sockets: Sockets) -> Result<Enforcement, SandboxError> {
     let mut ruleset =
         Ruleset::default().handle_access(AccessFs::from_all(BASELINE))?.scope(Scope::from_all(BASELINE))?;
-    if !profile.network {
+    if sockets == Sockets::None {
         ruleset = ruleset.handle_access(AccessNet::from_all(BASELINE))?;
     }
     let execute = if profile.execute_programs { AccessFs::Execute.into() } else { BitFlags::EMPTY };

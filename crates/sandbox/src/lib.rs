@@ -21,6 +21,8 @@ mod calls;
 mod files;
 mod limits;
 #[cfg(target_os = "linux")]
+mod loopback;
+#[cfg(target_os = "linux")]
 mod namespaces;
 #[cfg(target_os = "linux")]
 mod paths;

@@ -1,5 +1,5 @@
-//! Namespaces as a second line behind the refused system calls: an empty network, in which there is not even a loopback to
-//! reach, and a user whose processes the kernel counts apart.
+//! Namespaces: a network of its own, in which there is nobody but the programs themselves, and a user whose processes the
+//! kernel counts apart.
 //!
 //! Root may make a network. Anyone else needs a user namespace around it, in which every right that comes with it is given up
 //! again at once; files stay those of the same user. Many systems refuse that to ordinary users, and containers often do: the
@@ -12,7 +12,7 @@ use std::io;
 use rustix::process::{getegid, geteuid};
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities, unshare_unsafe};
 
-use crate::{NetworkNamespace, SandboxError};
+use crate::{NetworkNamespace, SandboxError, loopback};
 
 pub(crate) struct Entered {
     pub network: NetworkNamespace,
@@ -25,7 +25,10 @@ pub(crate) struct Entered {
 pub(crate) fn enter(empty_network: bool) -> Result<Entered, SandboxError> {
     let network = |result: io::Result<()>| match result {
         _ if !empty_network => NetworkNamespace::Shared,
-        Ok(()) => NetworkNamespace::Empty,
+        Ok(()) => match loopback::switch_on() {
+            Ok(()) => NetworkNamespace::Loopback,
+            Err(_) => NetworkNamespace::Empty,
+        },
         Err(error) => NetworkNamespace::Refused(error.to_string()),
     };
     let net = if empty_network { UnshareFlags::NEWNET } else { UnshareFlags::empty() };

@@ -18,7 +18,8 @@ pub struct Profile {
     pub write: Vec<PathBuf>,
     /// Whether other programs can be started, under the same rules. Without it no child process can exist at all.
     pub execute_programs: bool,
-    /// Whether sockets can be made. Programs without it also get an empty network of their own, where the system allows that.
+    /// Whether the network of the host can be reached. Programs without it get one of their own, where the system allows that,
+    /// with nothing in it but their own loopback; else they can make no socket.
     pub network: bool,
     /// Nothing of all this but the limits: somebody else confines what is started.
     pub unconfined: bool,

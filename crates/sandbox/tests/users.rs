@@ -20,9 +20,10 @@ fn main() {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::fs;
-    use std::io;
+    use std::io::{self, Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::net::UnixDatagram;
     use std::os::unix::process::CommandExt;
     use std::path::Path;
     use std::process::{Child, Command, Stdio};
@@ -30,6 +31,8 @@ mod linux {
     use foehn_sandbox::{
         Confinement, Enforcement, Limits, NetworkNamespace, ProcessBound, Profile, confine, support,
     };
+
+    use rustix::net::{AddressFamily, SocketType};
 
     const NOBODY: u32 = 65_534;
     /// What an ordinary user's programs may be in number, where the kernel counts them apart.
@@ -70,14 +73,17 @@ mod linux {
         assert!(output.status.success(), "user {user}: {}\n{found}", output.status);
         let (system, found) = found.split_once('\n').unwrap();
         // What a container or an old system does not give cannot be tested there.
-        let interfaces = if system.starts_with("Empty ") { "lo" } else { "of the host" };
+        let is_alone = system.starts_with("Loopback ");
+        let interfaces = if is_alone || system.starts_with("Empty ") { "lo" } else { "of the host" };
+        let itself = if is_alone { "allowed" } else { "refused" };
         let (_, processes) = system.split_once(' ').unwrap();
         let processes: ProcessBound = serde_json::from_str(processes).unwrap();
         let is_bounded = !matches!(processes, ProcessBound::Nothing(_) | ProcessBound::Outer(_));
         let bomb = if is_bounded { "bounded" } else { "unlimited" };
         let expected = format!(
             "interfaces: {interfaces}\nstart a program: allowed\nwrite the workspace: allowed\nwrite elsewhere: refused\n\
-             connect to the host: refused\nread the environment of the host: refused\nmake a user namespace: refused\n\
+             connect to the host: refused\nconnect to itself: {itself}\nconnect to itself by IPv6: {itself}\n\
+             make a local socket: refused\nmake a raw socket: refused\nask the kernel about interfaces: refused\nread the environment of the host: refused\nmake a user namespace: refused\n\
              start programs without end: {bomb}\n"
         );
         assert_eq!(found, expected, "user {user}, {system}");
@@ -111,10 +117,24 @@ mod linux {
         say("write the workspace", shell(&format!("echo text > {}", root.join("work/file").display())));
         say("write elsewhere", shell(&format!("echo text > {}", root.join("elsewhere/file").display())));
         say("connect to the host", TcpStream::connect(format!("127.0.0.1:{port}")).map(drop));
+        say("connect to itself", speak_to_itself("127.0.0.1:0"));
+        say("connect to itself by IPv6", speak_to_itself("[::1]:0"));
+        say("make a local socket", UnixDatagram::unbound().map(drop));
+        let open = |family, kind| Ok(rustix::net::socket(family, kind, None).map(drop)?);
+        say("make a raw socket", open(AddressFamily::INET, SocketType::RAW));
+        say("ask the kernel about interfaces", open(AddressFamily::NETLINK, SocketType::DGRAM));
         let parent = rustix::process::getppid().unwrap().as_raw_nonzero();
         say("read the environment of the host", shell(&format!("cat /proc/{parent}/environ")));
         say("make a user namespace", shell("unshare --user true"));
         println!("start programs without end: {}", bomb());
+    }
+
+    fn speak_to_itself(address: &str) -> io::Result<()> {
+        let listener = TcpListener::bind(address)?;
+        let mut calling = TcpStream::connect(listener.local_addr()?)?;
+        let (mut answering, _) = listener.accept()?;
+        answering.write_all(b"x")?;
+        calling.read_exact(&mut [0])
     }
 
     fn shell(command: &str) -> io::Result<()> {

@@ -172,6 +172,9 @@ fn started(listed: &Listed, confinement: Option<&Confinement>) -> Finding {
     let (verdict, how) = match confinement {
         Some(confinement) if confinement.lacking.is_empty() => match &confinement.network {
             NetworkNamespace::Shared => (Verdict::Good, "confined".to_owned()),
+            NetworkNamespace::Loopback => {
+                (Verdict::Good, "confined, on a network of its own with nothing but loopback".to_owned())
+            }
             NetworkNamespace::Empty => (Verdict::Good, "confined, on an empty network of its own".to_owned()),
             NetworkNamespace::Refused(why) => (
                 Verdict::Lacking,

@@ -66,7 +66,7 @@ impl Wrapper for Dotnet {
     ];
     // Templates and MSBuild bring options of their own, so they cannot be listed; `check` knows the dangerous ones.
     const UNLISTED: Unlisted = Unlisted::Passed;
-    // `restore` fetches packages, and the test runner speaks with its hosts over loopback.
+    // `restore` fetches packages. The test runner speaks with its hosts over loopback, which not every system gives apart.
     const MISSES_NETWORK: &'static [&'static str] = &[
         "error NU1301",
         "warning NU1301",
