@@ -106,13 +106,14 @@ impl<'a> Roots<'a> {
         self.allowed(Place { root, path, real })
     }
 
-    /// Every root that may be changed. A further one that cannot be opened has nothing to take back.
+    /// Every root that may be changed, [without links](Workspace::without_links): what is taken back is taken back where it was
+    /// done. A further one that cannot be opened has nothing to take back.
     pub fn writable(self) -> Vec<Workspace> {
         let further = self.settings.extra_roots.iter().filter(|root| root.access == Access::Write);
         let mut roots: Vec<Workspace> =
             further.filter_map(|root| Workspace::open(normal(&self.base.join(&root.path))).ok()).collect();
         roots.extend(Arc::into_inner(self.main).map(|main| main.workspace));
-        roots
+        roots.iter().map(Workspace::without_links).collect()
     }
 
     /// The glob that denies an entry of a folder that is not denied.

@@ -91,8 +91,14 @@ impl Start {
     /// # Errors
     /// When it is no folder, or is not there: the message names the nearest folder that is.
     pub fn open(workspace: &Workspace, path: RelPath) -> Result<Self> {
-        let real = match workspace.metadata(&path) {
-            Ok(metadata) if metadata.is_dir() => workspace.real(&path)?,
+        let real = workspace.real(&path)?;
+        Self::open_real(workspace, path, &real)
+    }
+
+    /// The same where it is known already where the path really leads: to no other folder, if that was exchanged since.
+    pub(crate) fn open_real(workspace: &Workspace, path: RelPath, real: &RelPath) -> Result<Self> {
+        match workspace.metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => {}
             Ok(_) => {
                 let parent = path.parent().unwrap_or_else(RelPath::root);
                 return Err(Error::failed(format!(
@@ -108,8 +114,8 @@ impl Start {
                 )));
             }
             Err(error) => return Err(error.into()),
-        };
-        let dir = workspace.dir().open_dir(&real).map_err(|error| Error::from(error).context(&path))?;
+        }
+        let dir = workspace.open_without_links(real).map_err(|error| error.told_as(real, &path))?;
         Ok(Self { path, dir })
     }
 

@@ -4,7 +4,8 @@
 //! open that follows, any part of the path can be exchanged for a link. Here every step is made beneath an open handle
 //! (`cap-std`, on Linux one `openat2` with `RESOLVE_BENEATH`), so that what leads out fails by construction.
 //!
-//! Links that stay inside work at any depth, also absolute ones. What it refuses to do: follow a link out, write through a
+//! Links that stay inside work at any depth, also absolute ones. Who has looked where a path leads, and decided something by
+//! that, goes on [without links](Workspace::without_links). What it refuses to do: follow a link out, write through a
 //! link to nothing, open what is no regular file, and say anything about what lies outside.
 
 mod error;
@@ -19,6 +20,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions, OpenOptionsExt};
@@ -30,7 +32,7 @@ pub use known::{KnownFolder, OpenFolder};
 pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, RelPath};
 pub use up_to_now::UpToNow;
 
-use links::Last;
+use links::{Last, Links};
 
 /// The folder of a workspace that Foehn and its plugins keep their own things in: no part of the work, and in no listing.
 pub const OWN_FOLDER: &str = ".foehn";
@@ -52,11 +54,12 @@ pub type Result<T> = std::result::Result<T, WorkspaceError>;
 /// workspace.write_atomic(&path, &bytes)?;
 /// # Ok(()) }
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Workspace {
-    dir: Dir,
+    dir: Arc<Dir>,
     /// The root as it was given, made absolute, and in resolved form: absolute paths may begin with either.
-    roots: [PathBuf; 2],
+    roots: Arc<[PathBuf; 2]>,
+    links: Links,
 }
 
 /// One entry of a folder.
@@ -92,7 +95,14 @@ impl Workspace {
         let given = std::path::absolute(root).map_err(problem)?;
         let canonical = root.canonicalize().map_err(problem)?;
         let dir = Dir::open_ambient_dir(&canonical, ambient_authority()).map_err(problem)?;
-        Ok(Self { dir, roots: [given, canonical] })
+        Ok(Self { dir: Arc::new(dir), roots: Arc::new([given, canonical]), links: Links::Followed })
+    }
+
+    /// The same folder, in which no part of a path may be a link, for paths that were taken from [`real`](Workspace::real): if
+    /// one of them has become a link since, whatever is asked for fails with [`Changed`](WorkspaceError::Changed), and a rule
+    /// that the path was held against cannot be passed by.
+    pub fn without_links(&self) -> Self {
+        Self { links: Links::Refused, ..self.clone() }
     }
 
     /// The root folder, absolute and without links.
@@ -111,7 +121,7 @@ impl Workspace {
     /// # Errors
     /// [`Outside`](WorkspaceError::Outside), or what is wrong with the text itself.
     pub fn resolve(&self, path: &str) -> Result<RelPath> {
-        path::resolve(path, &self.roots)
+        path::resolve(path, &*self.roots)
     }
 
     /// The path on the whole machine, for a message or a program's argument. Never open a file by it: use the methods here.
@@ -134,8 +144,8 @@ impl Workspace {
     /// [`NotAFile`](WorkspaceError::NotAFile) (it never waits for the other end of a pipe), and so on.
     pub fn open_file(&self, path: &RelPath) -> Result<File> {
         let mut options = OpenOptions::new();
-        options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
-        let file = self.through_links(path, Last::Follow, |path| self.dir.open_with(path, &options))?;
+        options.read(true).custom_flags((OFlags::NONBLOCK | self.no_follow()).bits().cast_signed());
+        let file = self.through_links(path, Last::Follow, |dir, path| dir.open_with(path, &options))?;
         let metadata = file.metadata().map_err(|source| WorkspaceError::from_io(path, source))?;
         only_file(path, &metadata)?;
         Ok(file.into_std())
@@ -162,7 +172,14 @@ impl Workspace {
     /// # Errors
     /// When there is nothing, or a link leads out.
     pub fn metadata(&self, path: &RelPath) -> Result<Metadata> {
-        self.through_links(path, Last::Follow, |path| self.dir.metadata(path))
+        let found = match self.links {
+            Links::Followed => self.through_links(path, Last::Follow, |dir, path| dir.metadata(path))?,
+            Links::Refused => self.symlink_metadata(path)?,
+        };
+        if found.is_symlink() {
+            return Err(WorkspaceError::Changed { path: path.clone() });
+        }
+        Ok(found)
     }
 
     /// Metadata of the entry itself, which may be a link.
@@ -170,7 +187,7 @@ impl Workspace {
     /// # Errors
     /// When there is nothing.
     pub fn symlink_metadata(&self, path: &RelPath) -> Result<Metadata> {
-        self.through_links(path, Last::Keep, |path| self.dir.symlink_metadata(path))
+        self.through_links(path, Last::Keep, |dir, path| dir.symlink_metadata(path))
     }
 
     /// The text of a link.
@@ -178,7 +195,7 @@ impl Workspace {
     /// # Errors
     /// When it is none.
     pub fn read_link(&self, path: &RelPath) -> Result<PathBuf> {
-        self.through_links(path, Last::Keep, |path| self.dir.read_link_contents(path))
+        self.through_links(path, Last::Keep, |dir, path| dir.read_link_contents(path))
     }
 
     /// Whether a path leads to something.
@@ -198,8 +215,7 @@ impl Workspace {
     /// # Errors
     /// [`NotADirectory`](WorkspaceError::NotADirectory), and so on.
     pub fn read_dir(&self, path: &RelPath) -> Result<Vec<Entry>> {
-        let dir = self.through_links(path, Last::Follow, |path| self.dir.open_dir(path))?;
-        entries(&dir, path)
+        entries(&self.folder(path, false)?, path)
     }
 
     /// Opens a folder, as a handle to start a program in or to hand to a library that works beneath one.
@@ -215,7 +231,11 @@ impl Workspace {
         let Some((parent, name)) = path.split() else {
             return self.dir.try_clone().map_err(|source| WorkspaceError::from_io(path, source));
         };
-        match self.through_links(path, Last::Follow, |path| self.dir.open_dir(path)) {
+        let opened = match self.links {
+            Links::Followed => self.through_links(path, Last::Follow, |dir, path| dir.open_dir(path)),
+            Links::Refused => self.open_without_links(path),
+        };
+        match opened {
             Err(WorkspaceError::NotFound { .. }) if make => {
                 let parent = self.folder(&parent, true)?;
                 match parent.create_dir(name) {
@@ -223,6 +243,9 @@ impl Workspace {
                     // Somebody else made it, which is as good; or it is a link to nothing, which the open below tells.
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                     Err(error) => return Err(WorkspaceError::from_io(path, error)),
+                }
+                if self.links == Links::Refused {
+                    return self.open_without_links(path);
                 }
                 match parent.open_dir(name) {
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {

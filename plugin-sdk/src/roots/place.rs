@@ -2,22 +2,29 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cap_std::fs::Metadata;
+
 use crate::error::{Error, Result};
 use crate::walk::{Skipped, Start};
-use crate::workspace::{RelPath, Workspace, WorkspaceError};
+use crate::workspace::{RelPath, Result as FileResult, Workspace, WorkspaceError};
 
 /// A folder that may be used.
 #[derive(Debug)]
 pub struct Root {
-    /// Its files.
+    /// Its files, by paths that lead through links.
     pub workspace: Workspace,
+    without_links: Workspace,
     is_main: bool,
 }
 
 /// A path as it was asked for, and where it leads once links are followed.
+///
+/// The rules were held against both. What is done here is done at the real path and through no link, so that exchanging a
+/// folder for a link since leads to an error, and to no other place of the root. Errors name the path that was asked for.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The root that it is in.
@@ -30,7 +37,7 @@ pub struct Place {
 
 impl Root {
     pub(super) fn new(workspace: Workspace, is_main: bool) -> Self {
-        Self { workspace, is_main }
+        Self { without_links: workspace.without_links(), workspace, is_main }
     }
 
     /// A path as a model should read and write it.
@@ -71,9 +78,101 @@ impl Root {
 }
 
 impl Place {
-    /// The files of its root.
-    pub fn workspace(&self) -> &Workspace {
-        &self.root.workspace
+    /// The files of its root, for [`real`](Self::real) paths: nothing is done through a link.
+    pub fn files(&self) -> &Workspace {
+        &self.root.without_links
+    }
+
+    /// As [`Workspace::open_file`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_file(&self) -> FileResult<File> {
+        self.files().open_file(&self.real).map_err(|error| self.asked(error))
+    }
+
+    /// As [`Workspace::read`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read(&self, limit: u64) -> FileResult<Vec<u8>> {
+        self.files().read(&self.real, limit).map_err(|error| self.asked(error))
+    }
+
+    /// As [`Workspace::metadata`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn metadata(&self) -> FileResult<Metadata> {
+        self.files().metadata(&self.real).map_err(|error| self.asked(error))
+    }
+
+    /// As [`Workspace::symlink_metadata`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn symlink_metadata(&self) -> FileResult<Metadata> {
+        self.files().symlink_metadata(&self.real).map_err(|error| self.asked(error))
+    }
+
+    /// As [`Workspace::create_new`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn create_new(&self, bytes: &[u8]) -> FileResult<()> {
+        self.files().create_new(&self.real, bytes).map_err(|error| self.asked(error))
+    }
+
+    /// As [`Workspace::replace`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn replace(&self, before: &[u8], after: &[u8]) -> FileResult<()> {
+        self.files().replace(&self.real, before, after).map_err(|error| self.asked(error))
+    }
+
+    /// As [`Workspace::copy_new`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn copy_new(&self, to: &Self) -> FileResult<u64> {
+        let copied = self.files().copy_new(&self.real, to.files(), &to.real);
+        copied.map_err(|error| to.asked(self.asked(error)))
+    }
+
+    /// As [`Workspace::remove_file`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn remove_file(&self) -> FileResult<()> {
+        self.files().remove_file(&self.real).map_err(|error| self.asked(error))
+    }
+
+    /// As [`Workspace::create_dir_all`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn create_dir_all(&self) -> FileResult<()> {
+        self.files().create_dir_all(&self.real).map_err(|error| self.asked(error))
+    }
+
+    /// As [`Workspace::rename`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn rename(&self, to: &Self) -> FileResult<()> {
+        let renamed = self.files().rename(&self.real, &to.real);
+        renamed.map_err(|error| to.asked(self.asked(error)))
+    }
+
+    /// An entry further down, by its path from here, in which there is no link.
+    pub fn below(&self, path: &Path) -> Self {
+        let beneath = |folder: &RelPath| RelPath::from_parts(folder.as_parts().join(path));
+        Self { root: Arc::clone(&self.root), path: beneath(&self.path), real: beneath(&self.real) }
+    }
+
+    fn asked(&self, error: WorkspaceError) -> WorkspaceError {
+        error.told_as(&self.real, &self.path)
     }
 
     /// The path as asked for and, if a link makes it another, the real one: rules hold for both.
@@ -90,7 +189,7 @@ impl Place {
     /// # Errors
     /// When it is no folder, is not there, or may not be read.
     pub fn start(&self) -> Result<Start> {
-        let start = Start::open(self.workspace(), self.path.clone());
+        let start = Start::open_real(&self.root.workspace, self.path.clone(), &self.real);
         let start = start.map_err(|error| self.root.placed(error, ""))?;
         start.readable().map_err(|error| self.root.told(error))?;
         Ok(start)

@@ -29,7 +29,7 @@ const DENIED: [&str; 8] =
 /// }
 /// # fn run(cx: &Cx<'_, SizeConfig>) -> Result<String> {
 /// let place = Roots::open(cx, &cx.config().folders)?.target("notes.txt", Use::Read)?;
-/// let metadata = place.workspace().metadata(&place.path).map_err(|error| place.root.told(error))?;
+/// let metadata = place.metadata().map_err(|error| place.root.told(error))?;
 /// # Ok(format!("`{place}`: {} bytes", metadata.len()))
 /// # }
 /// ```

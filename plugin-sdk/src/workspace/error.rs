@@ -68,6 +68,33 @@ impl WorkspaceError {
         matches!(self, Self::Outside { .. } | Self::LinkOutside { .. } | Self::DanglingLink { .. })
     }
 
+    /// The same error, where it is about `real`, told as one about the path that was asked for.
+    pub(crate) fn told_as(mut self, real: &RelPath, asked: &RelPath) -> Self {
+        match &mut self {
+            Self::LinkOutside { path }
+            | Self::DanglingLink { path }
+            | Self::TooManyLinks { path }
+            | Self::NotFound { path }
+            | Self::NotADirectory { path }
+            | Self::IsADirectory { path }
+            | Self::NotAFile { path }
+            | Self::AlreadyExists { path }
+            | Self::Changed { path }
+            | Self::NotEmpty { path }
+            | Self::PermissionDenied { path }
+            | Self::ReadOnly { path }
+            | Self::DiskFull { path }
+            | Self::TooLarge { path, .. }
+            | Self::Io { path, .. }
+                if path == real =>
+            {
+                *path = asked.clone();
+            }
+            _ => {}
+        }
+        self
+    }
+
     pub(crate) fn from_io(path: &RelPath, source: io::Error) -> Self {
         let path = path.clone();
         if leads_out(&source) {

@@ -53,13 +53,13 @@ impl Workspace {
         Ok(OpenFolder { path, dir })
     }
 
-    fn open_without_links(&self, path: &RelPath) -> Result<Dir> {
+    pub(crate) fn open_without_links(&self, path: &RelPath) -> Result<Dir> {
         const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
         let at_once = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-        let opened = match openat2(&self.dir, path.as_path(), FLAGS, Mode::empty(), at_once) {
+        let opened = match openat2(&*self.dir, path.as_path(), FLAGS, Mode::empty(), at_once) {
             // An older kernel, or one that is told not to: part by part.
             Err(Errno::NOSYS | Errno::PERM) => {
-                let mut opened = openat(&self.dir, ".", FLAGS, Mode::empty());
+                let mut opened = openat(&*self.dir, ".", FLAGS, Mode::empty());
                 for component in path.as_path().components() {
                     if let (Ok(folder), Component::Normal(name)) = (&opened, component) {
                         opened = openat(folder, name, FLAGS | OFlags::NOFOLLOW, Mode::empty());

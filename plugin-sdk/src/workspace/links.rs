@@ -9,6 +9,10 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use cap_std::fs::Dir;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
 use super::error::leads_out;
 use super::{RelPath, Result, Workspace, WorkspaceError};
 
@@ -22,6 +26,14 @@ pub(super) enum Last {
     Keep,
 }
 
+/// What links on the way are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Links {
+    Followed,
+    /// A sign that somebody changed the path.
+    Refused,
+}
+
 /// Where a path leads.
 pub(super) struct Followed {
     /// Without links, except for the last part under [`Last::Keep`].
@@ -31,18 +43,46 @@ pub(super) struct Followed {
 }
 
 impl Workspace {
-    /// Does `work` to a path; when that fails because the path leads out, follows its links by hand and tries once more.
+    /// Does `work` beneath a handle; when that fails because the path leads out, follows its links by hand and tries once
+    /// more. Where links are refused, the handle is that of the folder, and `work` may find a link only as the last part.
     pub(super) fn through_links<T>(
         &self,
         path: &RelPath,
         last: Last,
-        work: impl Fn(&Path) -> io::Result<T>,
+        work: impl Fn(&Dir, &Path) -> io::Result<T>,
     ) -> Result<T> {
-        let result = match work(path.as_path()) {
-            Err(error) if leads_out(&error) => work(self.follow(path, last)?.path.as_path()),
+        if self.links == Links::Refused {
+            return self.past_links(path, last, work);
+        }
+        let result = match work(&self.dir, path.as_path()) {
+            Err(error) if leads_out(&error) => work(&self.dir, self.follow(path, last)?.path.as_path()),
             result => result,
         };
         result.map_err(|error| WorkspaceError::from_io(path, error))
+    }
+
+    fn past_links<T>(
+        &self,
+        path: &RelPath,
+        last: Last,
+        work: impl Fn(&Dir, &Path) -> io::Result<T>,
+    ) -> Result<T> {
+        let (dir, name) = match path.split() {
+            Some((parent, name)) => {
+                let opened = self.open_without_links(&parent);
+                (opened.map_err(|error| error.told_as(&parent, path))?, Path::new(name))
+            }
+            None => (self.open_without_links(path)?, path.as_path()),
+        };
+        work(&dir, name).map_err(|error| match Errno::from_io_error(&error) {
+            Some(Errno::LOOP) if last == Last::Follow => WorkspaceError::Changed { path: path.clone() },
+            _ => WorkspaceError::from_io(path, error),
+        })
+    }
+
+    /// The flag with which a file is opened: a link may have come to the place since anybody looked.
+    pub(super) fn no_follow(&self) -> OFlags {
+        if self.links == Links::Refused { OFlags::NOFOLLOW } else { OFlags::empty() }
     }
 
     /// Follows the links of a path inside the workspace. What does not exist is taken as it is written.

@@ -49,6 +49,12 @@ impl RelPath {
         if self.is_root() { Path::new(".") } else { &self.0 }
     }
 
+    /// As a path; empty for the root.
+    #[cfg(feature = "roots")]
+    pub(crate) fn as_parts(&self) -> &Path {
+        &self.0
+    }
+
     /// Last part of the path; `None` for the root.
     pub fn file_name(&self) -> Option<&OsStr> {
         self.0.file_name()
@@ -78,7 +84,7 @@ impl RelPath {
     }
 
     /// From parts that hold no `.`, `..` or separator.
-    pub(super) fn from_parts(parts: PathBuf) -> Self {
+    pub(crate) fn from_parts(parts: PathBuf) -> Self {
         Self(parts)
     }
 }

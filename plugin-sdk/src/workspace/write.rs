@@ -17,7 +17,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::links::Last;
+use super::links::{Followed, Last, Links};
 use super::up_to_now::SMALL;
 use super::{RelPath, Result, Workspace, WorkspaceError, only_file};
 
@@ -68,7 +68,10 @@ impl Workspace {
 
     fn put(&self, path: &RelPath, before: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
         let problem = |source| WorkspaceError::from_io(path, source);
-        let target = self.follow(path, Last::Follow)?;
+        let target = match self.links {
+            Links::Followed => self.follow(path, Last::Follow)?,
+            Links::Refused => Followed { path: path.clone(), dangling: false },
+        };
         if target.dangling {
             return Err(WorkspaceError::DanglingLink { path: path.clone() });
         }
@@ -79,6 +82,9 @@ impl Workspace {
             Err(error) => return Err(problem(error)),
         };
         if let Some(old) = &old {
+            if old.is_symlink() {
+                return Err(WorkspaceError::Changed { path: path.clone() });
+            }
             only_file(path, old)?;
             // A rename would not ask for it: it needs the folder's permission alone.
             accessat(&dir, name, Access::WRITE_OK, AtFlags::EACCESS)

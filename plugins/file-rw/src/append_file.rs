@@ -82,10 +82,7 @@ struct Addition {
 impl Addition {
     fn plan(args: &AppendArgs, cx: &Call<'_>) -> Result<Self> {
         let place = Files::open(cx, true)?.target(&args.path, Use::Write)?;
-        let before = place
-            .workspace()
-            .read(&place.path, LARGEST_CHANGED_BYTES)
-            .map_err(|error| explained(&place.root, error))?;
+        let before = place.read(LARGEST_CHANGED_BYTES).map_err(|error| explained(&place.root, error))?;
         if args.content.is_empty() {
             return Err(Error::invalid_arguments("content is empty; there is nothing to add"));
         }

@@ -27,20 +27,18 @@ pub(crate) enum Change<'a> {
 }
 
 impl Change<'_> {
-    /// Makes the change. Places name the entry as it was asked for; links on the way are followed by the workspace.
+    /// Makes the change, where the places really are.
     pub(crate) fn make(&self) -> Result<()> {
         match *self {
-            Self::Create { place, after } => place.workspace().create_new(&place.path, after),
-            Self::Replace { place, before, after } => place.workspace().replace(&place.path, before, after),
-            Self::Copy { from, to } => {
-                from.workspace().copy_new(&from.path, to.workspace(), &to.path).map(drop)
-            }
-            Self::Remove { place } => place.workspace().remove_file(&place.path),
-            Self::MakeFolder { place } => place.workspace().create_dir_all(&place.path),
+            Self::Create { place, after } => place.create_new(after),
+            Self::Replace { place, before, after } => place.replace(before, after),
+            Self::Copy { from, to } => from.copy_new(to).map(drop),
+            Self::Remove { place } => place.remove_file(),
+            Self::MakeFolder { place } => place.create_dir_all(),
             Self::RemoveIn { folder, place, is_folder } => {
                 folder.remove(place.real.file_name().ok_or(WorkspaceError::IsTheRoot)?, is_folder)
             }
-            Self::Move { from, to } => from.workspace().rename(&from.path, &to.path),
+            Self::Move { from, to } => from.rename(to),
         }
     }
 }

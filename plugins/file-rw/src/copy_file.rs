@@ -72,7 +72,7 @@ impl Copying {
         let files = Files::open(cx, true)?;
         let from = files.target(&args.source, Use::Read)?;
         let to = files.file_entry(&args.destination, Use::Write)?;
-        let metadata = from.workspace().metadata(&from.path).map_err(|error| explained(&from.root, error))?;
+        let metadata = from.metadata().map_err(|error| explained(&from.root, error))?;
         if metadata.is_dir() {
             return Err(from.root.told(WorkspaceError::IsADirectory { path: from.path.clone() }));
         }

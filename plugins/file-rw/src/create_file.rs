@@ -87,7 +87,7 @@ impl Planned for Creation<'_> {
 
 /// Fails when anything stands at a place, be it a link to nothing.
 pub(crate) fn nothing_there(place: &Place) -> Result<()> {
-    let (workspace, path) = (place.workspace(), &place.path);
+    let (workspace, path) = (&place.root.workspace, &place.path);
     match workspace.symlink_metadata(path) {
         Ok(metadata) => {
             let leads_nowhere =

@@ -72,8 +72,7 @@ enum What {
 impl Deletion {
     fn plan(args: &DeleteArgs, cx: &Call<'_>) -> Result<Self> {
         let place = Files::open(cx, true)?.file_entry(&args.path, Use::Write)?;
-        let metadata =
-            place.workspace().symlink_metadata(&place.path).map_err(|error| explained(&place.root, error))?;
+        let metadata = place.symlink_metadata().map_err(|error| explained(&place.root, error))?;
         if metadata.is_dir() {
             return Err(place.root.told(WorkspaceError::IsADirectory { path: place.path.clone() }));
         }

@@ -131,10 +131,7 @@ impl Change {
     fn plan(args: &EditArgs, cx: &Call<'_>) -> Result<Self> {
         let steps = args.steps()?;
         let place = Files::open(cx, true)?.target(&args.path, Use::Write)?;
-        let before = place
-            .workspace()
-            .read(&place.path, LARGEST_CHANGED_BYTES)
-            .map_err(|error| explained(&place.root, error))?;
+        let before = place.read(LARGEST_CHANGED_BYTES).map_err(|error| explained(&place.root, error))?;
         let edited = apply_all(&steps, &before)
             .map_err(|problem| nothing_done(Error::from(problem)).context(format_args!("`{place}`")))?;
         Ok(Self { place, before, edited })

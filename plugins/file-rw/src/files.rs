@@ -50,10 +50,10 @@ impl<'a> Files<'a> {
     /// Where a file is read that may be meant although its name is written with other characters that look the same.
     pub(crate) fn readable(&self, given: &str) -> Result<(Place, Option<String>)> {
         let place = self.target(given, Use::Read)?;
-        if !matches!(place.workspace().metadata(&place.path), Err(WorkspaceError::NotFound { .. })) {
+        if !matches!(place.metadata(), Err(WorkspaceError::NotFound { .. })) {
             return Ok((place, None));
         }
-        match alike::same_to_the_eye(place.workspace(), &place.path).as_slice() {
+        match alike::same_to_the_eye(&place.root.workspace, &place.path).as_slice() {
             [] => Ok((place, None)),
             [one] => {
                 let note = format!("`{given}` is not there; `{one}` is, which looks the same");

@@ -85,7 +85,7 @@ fn find(args: &FindArgs, cx: &Call<'_>) -> Result<String> {
     let rules = files.rules(hidden, args.include_hidden, &denied);
     let mut found = Vec::new();
     let mut considered = 0;
-    let skipped = walk(place.workspace(), &start, &rules, &|| cx.check(), &mut |item| {
+    let skipped = walk(place.files(), &start, &rules, &|| cx.check(), &mut |item| {
         let is_folder = item.file_type.is_dir();
         if !is_folder {
             considered += 1;

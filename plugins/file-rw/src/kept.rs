@@ -52,10 +52,8 @@ impl<'a> Changes<'a> {
             | Change::Remove { place }
             | Change::MakeFolder { place }
             | Change::RemoveIn { place, .. }
-            | Change::Copy { to: place, .. } => self.recorder(place)?.before(place.workspace(), &place.real),
-            Change::Move { from, to } => {
-                self.recorder(from)?.before_move(from.workspace(), &from.real, &to.real)
-            }
+            | Change::Copy { to: place, .. } => self.recorder(place)?.before(place.files(), &place.real),
+            Change::Move { from, to } => self.recorder(from)?.before_move(from.files(), &from.real, &to.real),
         }
     }
 
@@ -64,7 +62,7 @@ impl<'a> Changes<'a> {
         let position = match self.recorders.iter().position(same) {
             Some(position) => position,
             None => {
-                let recorder = Recorder::open(place.workspace(), self.key)?;
+                let recorder = Recorder::open(place.files(), self.key)?;
                 self.recorders.push((Arc::clone(&place.root), recorder));
                 self.recorders.len() - 1
             }

@@ -56,7 +56,7 @@ fn list(args: &ListArgs, cx: &Call<'_>) -> Result<String> {
     let denied = |path: &std::path::Path| files.denying_entry(path).is_some();
     let rules = Rules { include_hidden: true, denied: Some(&denied), ..Rules::default() };
     let (mut folders, mut others) = (Vec::new(), Vec::new());
-    let skipped = walk(place.workspace(), &start, &rules, &|| cx.check(), &mut |item| {
+    let skipped = walk(place.files(), &start, &rules, &|| cx.check(), &mut |item| {
         let shown = escaped(place.root.shown(item.path).as_os_str());
         if item.file_type.is_dir() {
             folders.push(format!("dir\t{shown}/"));

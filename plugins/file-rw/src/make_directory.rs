@@ -64,9 +64,13 @@ struct Making {
 impl Making {
     fn plan(args: &MakeArgs, cx: &Call<'_>) -> Result<Self> {
         let place = Files::open(cx, true)?.entry(&args.path, Use::Write)?;
-        match place.workspace().metadata(&place.path) {
+        // A link to a folder is as good as one.
+        match place.root.workspace.metadata(&place.path) {
             Ok(metadata) if metadata.is_dir() => Ok(Self { place, is_there: true }),
             Ok(_) => Err(nothing_done(Error::failed(format!("`{place}` is there already, and no folder")))),
+            Err(WorkspaceError::NotFound { .. }) if place.symlink_metadata().is_ok() => {
+                Err(place.root.told(WorkspaceError::DanglingLink { path: place.path }))
+            }
             Err(WorkspaceError::NotFound { .. }) => Ok(Self { place, is_there: false }),
             Err(error) => Err(place.root.told(error)),
         }

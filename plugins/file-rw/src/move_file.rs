@@ -77,11 +77,9 @@ impl Moving {
         if from.path.is_root() || to.path.is_root() {
             return Err(nothing_done(WorkspaceError::IsTheRoot.into()));
         }
-        let metadata =
-            from.workspace().symlink_metadata(&from.path).map_err(|error| explained(&from.root, error))?;
+        let metadata = from.symlink_metadata().map_err(|error| explained(&from.root, error))?;
         let what = if metadata.is_dir() {
-            if to.real.as_path().starts_with(from.real.as_path())
-                && from.workspace().root() == to.workspace().root()
+            if to.real.as_path().starts_with(from.real.as_path()) && from.files().root() == to.files().root()
             {
                 return Err(nothing_done(Error::failed(format!(
                     "`{from}` cannot be moved into itself, `{to}`"
@@ -94,7 +92,7 @@ impl Moving {
             files.allowed_extension(&to)?;
             if metadata.is_symlink() { "the link" } else { "the file" }
         };
-        if from.workspace().root() != to.workspace().root() {
+        if from.files().root() != to.files().root() {
             return Err(nothing_done(Error::failed(format!(
                 "`{from}` and `{to}` lie in different folders of the configuration; copy the file and delete the old one"
             ))));

@@ -61,7 +61,7 @@ impl Tool for ReadFile {
 
 /// Reads some lines of a file, and keeps in mind that the session has seen it.
 pub(crate) fn read(place: &Place, wanted: Wanted, cx: &Call<'_>) -> Result<Page> {
-    let file = place.workspace().open_file(&place.path).map_err(|error| explained(&place.root, error))?;
+    let file = place.open_file().map_err(|error| explained(&place.root, error))?;
     let page = Page::read(&mut UpToNow::new(file), wanted, || cx.check())
         .map_err(|error| nothing_done(error).context(format_args!("`{place}`")))?;
     Seen::new(cx, place).knows(&page.hash);

@@ -159,12 +159,11 @@ fn in_folder(
     let rules = files.rules(include_hidden, false, &denied);
     let mut found = Vec::new();
     let mut considered = 0;
-    let skipped = walk(beginning.workspace(), &start, &rules, &|| cx.check(), &mut |item| {
+    let skipped = walk(beginning.files(), &start, &rules, &|| cx.check(), &mut |item| {
         if item.file_type.is_file() && files.allows_extension(item.path.as_path()) {
             considered += 1;
             if pattern.as_ref().is_none_or(|pattern| pattern.matches(item.below, false)) {
-                let path = item.path.clone();
-                found.push(Place { root: beginning.root.clone(), real: path.clone(), path });
+                found.push(beginning.below(item.below.as_ref()));
             }
         }
         Ok(ControlFlow::Continue(()))

@@ -67,7 +67,7 @@ impl Tool for RemoveDirectory {
         }
         drop(opened);
         let removed = place
-            .workspace()
+            .files()
             .open_known(above)
             .and_then(|folder| changes.make(&Change::RemoveIn { folder: &folder, place, is_folder: true }));
         removed.map_err(|error| interrupted(place.root.told(error), all, all))?;
@@ -99,8 +99,7 @@ impl Removal {
         if place.path.is_root() {
             return Err(nothing_done(WorkspaceError::IsTheRoot.into()));
         }
-        let metadata =
-            place.workspace().symlink_metadata(&place.path).map_err(|error| explained(&place.root, error))?;
+        let metadata = place.symlink_metadata().map_err(|error| explained(&place.root, error))?;
         if metadata.is_symlink() {
             return Err(nothing_done(Error::failed(format!(
                 "`{place}` is a link, which delete_file deletes; what it leads to stays"
@@ -110,7 +109,7 @@ impl Removal {
             return Err(place.root.told(WorkspaceError::NotADirectory { path: place.path.clone() }));
         }
         let parent = place.real.parent().unwrap_or_else(RelPath::root);
-        let (above, _) = place.workspace().look_into(&parent).map_err(|error| place.root.told(error))?;
+        let (above, _) = place.files().look_into(&parent).map_err(|error| place.root.told(error))?;
         let tree = Tree::look(&files, &place, cx)?;
         if !args.recursive && !tree.entries.is_empty() {
             return Err(nothing_done(Error::failed(format!(
@@ -124,7 +123,7 @@ impl Removal {
     fn open(&self, number: usize) -> Result<OpenFolder> {
         let known =
             self.tree.known.get(number).ok_or_else(|| nothing_done(WorkspaceError::IsTheRoot.into()))?;
-        self.place.workspace().open_known(known).map_err(|error| self.place.root.told(error))
+        self.place.files().open_known(known).map_err(|error| self.place.root.told(error))
     }
 
     fn inside(&self) -> String {

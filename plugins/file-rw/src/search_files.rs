@@ -122,20 +122,20 @@ fn find(args: &SearchArgs, cx: &Call<'_>) -> Result<String> {
     };
     let wanted = Wanted { matcher, context_lines, keep, files: args.limit };
     let mut considered = 0;
-    let is_folder = place.workspace().metadata(&place.path).is_ok_and(|metadata| metadata.is_dir());
+    let is_folder = place.metadata().is_ok_and(|metadata| metadata.is_dir());
     let (found, skipped) = if is_folder {
         let start = place.start()?;
         let denied = |path: &std::path::Path| files.denying_entry(path).is_some();
         let hidden = args.include_hidden || include.as_ref().is_some_and(Pattern::names_hidden);
         let rules = files.rules(hidden, args.include_hidden, &denied);
-        search(place.workspace(), &start, &rules, &wanted, &|| cx.check(), &mut |item| {
+        search(place.files(), &start, &rules, &wanted, &|| cx.check(), &mut |item| {
             considered += 1;
             files.allows_extension(item.path.as_path())
                 && include.as_ref().is_none_or(|include| include.matches(item.below, false))
         })?
     } else {
         files.allowed_extension(&place)?;
-        let file = place.workspace().open_file(&place.path).map_err(|error| explained(&place.root, error))?;
+        let file = place.open_file().map_err(|error| explained(&place.root, error))?;
         considered = 1;
         let name = place.path.file_name().unwrap_or_default();
         let passes = include.as_ref().is_none_or(|include| include.matches(name.as_ref(), false));

@@ -60,18 +60,14 @@ fn stat(given: &str, cx: &Call<'_>) -> Result<String> {
     let files = Files::open(cx, true)?;
     let entry = files.entry(given, Use::Read)?;
     let explained = |error| explained(&entry.root, error);
-    let metadata = entry.workspace().symlink_metadata(&entry.path).map_err(explained)?;
+    let metadata = entry.symlink_metadata().map_err(explained)?;
     let mut text = format!("`{entry}`: {}", kind(&metadata));
     if metadata.is_symlink() {
-        let target = entry.workspace().dir().read_link_contents(&entry.path);
+        let target = entry.files().read_link(&entry.real);
         let target = target.map(|target| escaped(target.as_os_str())).unwrap_or_else(|_| "?".to_owned());
         let _ = write!(text, " to `{target}`");
         match files.target(given, Use::Read).and_then(|place| {
-            place
-                .workspace()
-                .metadata(&place.path)
-                .map_err(|error| place.root.told(error))
-                .map(|found| (place, found))
+            place.metadata().map_err(|error| place.root.told(error)).map(|found| (place, found))
         }) {
             Ok((place, found)) => {
                 let real = place.root.shown(&place.real).display().to_string();
@@ -101,7 +97,7 @@ fn facts(text: &mut String, place: &Place, metadata: &Metadata, cx: &Call<'_>) -
                 metadata.nlink()
             );
         }
-        match place.workspace().open_file(&place.path) {
+        match place.open_file() {
             Ok(file) => content(text, &file, cx)?,
             Err(error) => {
                 let _ = write!(text, "\ncontent: {}", place.root.told(error).message());

@@ -88,10 +88,7 @@ struct Booking {
 impl Booking {
     fn plan(args: &StockArgs, cx: &Call<'_>) -> Result<Self> {
         let place = Files::open(cx, false)?.target(&args.path, Use::Write)?;
-        let before = place
-            .workspace()
-            .read(&place.path, LARGEST_CHANGED_BYTES)
-            .map_err(|error| explained(&place.root, error))?;
+        let before = place.read(LARGEST_CHANGED_BYTES).map_err(|error| explained(&place.root, error))?;
         let added = add(&before, &args.item, args.quantity)
             .map_err(|problem| nothing_done(Error::from(problem)).context(format_args!("`{place}`")))?;
         Ok(Self { place, before, added })

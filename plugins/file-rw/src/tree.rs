@@ -43,7 +43,7 @@ impl Tree {
             }
             cx.check().map_err(nothing_done)?;
             let (known, entries) =
-                place.workspace().look_into(&folder.path).map_err(|error| place.root.told(error))?;
+                place.files().look_into(&folder.path).map_err(|error| place.root.told(error))?;
             let number = tree.known.len();
             tree.known.push(known);
             if folder.path != place.real {

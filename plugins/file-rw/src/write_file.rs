@@ -74,7 +74,7 @@ struct Overwriting {
 impl Overwriting {
     fn plan(args: &WriteArgs, cx: &Call<'_>) -> Result<Self> {
         let place = Files::open(cx, true)?.target(&args.path, Use::Write)?;
-        let before = match place.workspace().read(&place.path, LARGEST_CHANGED_BYTES) {
+        let before = match place.read(LARGEST_CHANGED_BYTES) {
             Ok(before) => before,
             Err(error) => {
                 let is_missing = matches!(error, WorkspaceError::NotFound { .. });

@@ -93,7 +93,7 @@ fn list(args: &ScanArgs, cx: &Cx<'_, ScanConfig>) -> Result<String> {
     let roots = Roots::open(cx, &cx.config().folders)?;
     let place = roots.beginning(&args.path)?;
     let start = place.start()?;
-    let after = args.after.as_deref().map(|after| place.workspace().resolve(after)).transpose()?;
+    let after = args.after.as_deref().map(|after| place.files().resolve(after)).transpose()?;
     let wanted = Wanted {
         pattern: pattern.as_ref(),
         limit: args.limit,
@@ -103,7 +103,7 @@ fn list(args: &ScanArgs, cx: &Cx<'_, ScanConfig>) -> Result<String> {
     let show_hidden = args.include_hidden || pattern.as_ref().is_some_and(Pattern::names_hidden);
     let rules = Rules { recursive: args.recursive, ..roots.rules(show_hidden, args.include_hidden, &denied) };
     let mut found = Found::default();
-    let skipped = walk(place.workspace(), &start, &rules, &|| cx.check(), &mut |item| {
+    let skipped = walk(place.files(), &start, &rules, &|| cx.check(), &mut |item| {
         found.add(&item, &wanted);
         Ok(ControlFlow::Continue(()))
     })?;

@@ -62,7 +62,7 @@ fn row(path: &RelPath, kind: &Kind, folder: &Place) -> String {
         Kind::Other(what) => format!("{what}\t{shown}"),
         Kind::Link(target) => {
             let target = target.as_ref().map_or("?".to_owned(), |target| escaped(target.as_os_str()));
-            format!("link\t{shown} -> {target}{}", link_state(path, folder.workspace()))
+            format!("link\t{shown} -> {target}{}", link_state(path, &folder.root.workspace))
         }
     }
 }
