@@ -64,7 +64,7 @@ pub fn surveyed<C, T>(
 /// # Errors
 /// [`Unsupported`](crate::ErrorKind::Unsupported) when the call was not; as [`undo`](super::undo).
 pub fn undo_survey<T: Tool + ?Sized, C>(cx: &Cx<'_, C>) -> crate::error::Result<Option<Undone>> {
-    super::undo(&cx.workspace()?, cx.key())?.map(Some).ok_or_else(not_surveyed::<T>)
+    super::undo(&cx.workspace()?, cx.key())?.map(Some).ok_or_else(|| not_surveyed::<T, C>(cx))
 }
 
 /// [`Tool::undo_preview`](crate::Tool::undo_preview) of such a tool.
@@ -72,14 +72,16 @@ pub fn undo_survey<T: Tool + ?Sized, C>(cx: &Cx<'_, C>) -> crate::error::Result<
 /// # Errors
 /// As [`undo_survey`].
 pub fn preview_survey<T: Tool + ?Sized, C>(cx: &Cx<'_, C>) -> crate::error::Result<Option<Undone>> {
-    super::preview(&cx.workspace()?, cx.key())?.map(Some).ok_or_else(not_surveyed::<T>)
+    super::preview(&cx.workspace()?, cx.key())?.map(Some).ok_or_else(|| not_surveyed::<T, C>(cx))
 }
 
-fn not_surveyed<T: Tool + ?Sized>() -> Error {
-    Error::unsupported(format!(
-        "`{}` can be taken back only when it runs with `[undo] shell = true` in your settings",
-        T::NAME
-    ))
+fn not_surveyed<T: Tool + ?Sized, C>(cx: &Cx<'_, C>) -> Error {
+    let name = T::NAME;
+    Error::unsupported(if cx.takes_back_programs() {
+        format!("`{name}` left no record from which it could be taken back; its result says why")
+    } else {
+        format!("`{name}` can be taken back only when it runs with `[undo] shell = true` in your settings")
+    })
 }
 
 struct Survey {

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use foehn_plugin_sdk::undo::Undone;
+use foehn_plugin_sdk::undo::{MOST_ENTRIES, Undone};
 use foehn_plugin_sdk::wire::{Part, Reply, ReplyKind, op};
 use foehn_plugin_testkit::{Call, TempWorkspace, TestHost, json, run};
 use proptest::prelude::*;
@@ -171,6 +171,41 @@ fn a_file_that_is_too_large_to_be_held_is_named_with_the_result() {
         ..Undone::default()
     };
     assert_eq!(undo(&workspace, "1"), expected);
+}
+
+/// In memory: making so many on a disk takes long.
+struct InMemory(std::path::PathBuf);
+
+impl Drop for InMemory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_workspace_with_too_many_files_is_told_and_the_command_runs() {
+    let folder = InMemory(format!("/dev/shm/foehn-test-{}", std::process::id()).into());
+    if fs::create_dir(&folder.0).is_err() {
+        eprintln!("not tested: no file system in memory");
+        return;
+    }
+    for number in 0..=MOST_ENTRIES {
+        std::os::unix::fs::symlink("x", folder.0.join(number.to_string())).unwrap();
+    }
+    let other = workspace();
+    let call = |command: &str, op| {
+        let call = call(&other, "1", command).head(|head| head.workspace.clone_from(&folder.0));
+        call.op(op, &TestHost::new())
+    };
+    let reply = call("echo new > made", op::EXECUTE);
+    let note = format!(
+        "what the command did cannot be taken back whole: the workspace holds more than {MOST_ENTRIES} files and folders"
+    );
+    assert_eq!((reply.kind, reply.notes), (ReplyKind::Ok, vec![note]));
+    assert_eq!(fs::read_to_string(folder.0.join("made")).unwrap(), "new\n");
+    let undone = call("true", op::UNDO);
+    let told = "`run_shell` left no record from which it could be taken back; its result says why";
+    assert_eq!((undone.kind, undone.message.as_str()), (ReplyKind::Unsupported, told));
 }
 
 #[test]
