@@ -4,7 +4,7 @@
 //! leads nowhere else. Links are entries, never followed, so that neither a circle nor a link out can be walked. What is
 //! left out is counted with its reason; a walk never fails because of one entry.
 //!
-//! What is shown is shown in the thread of the caller. A second one may look into folders [ahead] of it.
+//! What is shown is shown in the thread of the caller. In a large tree a second one looks into folders ahead of it.
 
 mod ahead;
 mod ignored;

@@ -169,6 +169,20 @@ fn a_panic_ends_the_walk_in_both_threads() {
     }
 }
 
+/// Nobody is told of what the walk has not come to.
+#[test]
+fn a_panic_ahead_of_the_end_is_no_fault() {
+    let tree = tree();
+    let ahead =
+        |path: &Path| denies_secrets(path) || (path.ends_with("wide1/in1/secret") && panic!("in a rule"));
+    let most = 125;
+    let (all, _) = shown(&tree, &rules(&denies_secrets), most);
+    assert!(Path::new(all.last().unwrap()) < Path::new("wide1/in1"));
+    for _ in 0..20 {
+        assert_eq!(shown(&tree, &rules(&ahead), most).0, all);
+    }
+}
+
 #[test]
 fn what_is_ready_ahead_is_bounded() {
     let tree = tree();

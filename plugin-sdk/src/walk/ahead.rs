@@ -12,6 +12,7 @@ use std::thread::{Builder, Scope};
 
 use super::Rules;
 use super::listing::{Listing, Scratch};
+use crate::panics::caught;
 
 /// A walk of fewer folders is over before a thread has begun.
 const ALONE_FOLDERS: usize = 16;
@@ -47,7 +48,7 @@ struct State {
 enum Ready {
     Listed(Arc<Listing>),
     Unreadable,
-    /// A panic came in between. The walk looks for itself and meets the same.
+    /// It panicked. The walk looks for itself, if it comes so far, and meets the same.
     Failed,
 }
 
@@ -76,19 +77,22 @@ impl<'r> Ahead<'r> {
         let number = *place.last()?;
         let mut state = self.state();
         if !state.take(place) {
-            loop {
+            let ready = loop {
                 match state.ready.remove(place) {
-                    Some(Ready::Listed(listing)) => {
-                        state.ready_entries -= listing.entries.len();
-                        if state.ready.len() <= MOST_READY / 2 {
-                            self.wake(&state);
-                        }
-                        return Some(listing);
-                    }
-                    Some(Ready::Unreadable) => return None,
-                    Some(Ready::Failed) => break,
+                    Some(ready) => break ready,
                     None => state = self.work_or_wait(state, scratch),
                 }
+            };
+            if let Ready::Listed(listing) = &ready {
+                state.ready_entries -= listing.entries.len();
+            }
+            if state.ready.len() <= MOST_READY / 2 {
+                self.wake(&state);
+            }
+            match ready {
+                Ready::Listed(listing) => return Some(listing),
+                Ready::Unreadable => return None,
+                Ready::Failed => {}
             }
         }
         state.own += 1;
@@ -136,13 +140,19 @@ impl<'r> Ahead<'r> {
         let number = place.last().copied().unwrap_or_default();
         state.offer(&place[..place.len() - 1], number + 1, &listing);
         drop(state);
-        let mut taken = Taken { ahead: self, place, ready: Ready::Failed };
-        taken.ready = match listing.below(number, self.rules, scratch) {
-            Ok(listing) => Ready::Listed(Arc::new(listing)),
-            Err(_) => Ready::Unreadable,
+        let ready = match caught(|| listing.below(number, self.rules, scratch)) {
+            Ok(Ok(listing)) => Ready::Listed(Arc::new(listing)),
+            Ok(Err(_)) => Ready::Unreadable,
+            Err(_) => Ready::Failed,
         };
-        drop(taken);
-        self.state()
+        let mut state = self.state();
+        if let Ready::Listed(listing) = &ready {
+            state.ready_entries += listing.entries.len();
+            state.offer(&place, 0, listing);
+        }
+        state.ready.insert(place, ready);
+        self.wake(&state);
+        state
     }
 
     fn wake(&self, state: &State) {
@@ -172,25 +182,5 @@ impl State {
         };
         self.offer(above, number + 1, &listing);
         true
-    }
-}
-
-/// A folder that a thread has taken: whatever becomes of it, it is told to the one that waits for it.
-struct Taken<'a, 'r> {
-    ahead: &'a Ahead<'r>,
-    place: Place,
-    ready: Ready,
-}
-
-impl Drop for Taken<'_, '_> {
-    fn drop(&mut self) {
-        let mut state = self.ahead.state();
-        if let Ready::Listed(listing) = &self.ready {
-            state.ready_entries += listing.entries.len();
-            state.offer(&self.place, 0, listing);
-        }
-        let ready = std::mem::replace(&mut self.ready, Ready::Failed);
-        state.ready.insert(std::mem::take(&mut self.place), ready);
-        self.ahead.wake(&state);
     }
 }

@@ -16,13 +16,16 @@ use super::name::{Shape, last_part};
 /// walked folder; a closing slash asks for folders only.
 #[derive(Debug)]
 pub struct Pattern {
-    glob: Glob,
-    matcher: GlobMatcher,
-    /// Where it is about the name alone, and simple.
-    shape: Option<Shape>,
+    matcher: Matcher,
     folders_only: bool,
     names_hidden: bool,
     has_wildcard: bool,
+}
+
+#[derive(Debug)]
+enum Matcher {
+    Shape(Shape),
+    Glob(GlobMatcher),
 }
 
 /// Why a pattern is not one.
@@ -44,30 +47,11 @@ impl Pattern {
     /// # Errors
     /// When it is none; the message names the character.
     pub fn new(given: &str) -> Result<Self, PatternError> {
-        let slashed = given.trim().replace('\\', "/");
-        if let Some((position, reason)) = fault(&slashed) {
-            return Err(PatternError::Syntax { pattern: given.to_owned(), position, reason });
-        }
-        let anchored = slashed.trim_start_matches("./");
-        let core = anchored.trim_matches('/');
-        if core.is_empty() {
-            return Err(PatternError::Empty);
-        }
-        let is_path = anchored.trim_end_matches('/').contains('/');
-        let shape = if is_path { core.strip_prefix("**/").and_then(Shape::of) } else { Shape::of(core) };
-        let glob = if is_path { core.to_owned() } else { format!("**/{core}") };
-        let glob = GlobBuilder::new(&glob)
-            .literal_separator(true)
-            .backslash_escape(false)
-            .empty_alternates(true)
-            .build()
-            .map_err(|error| unusable(given, &error))?;
+        let Parsed { core, glob, shape, folders_only } = Parsed::new(given)?;
         Ok(Self {
-            matcher: glob.compile_matcher(),
-            glob,
-            shape,
-            folders_only: anchored.ends_with('/'),
-            names_hidden: names_hidden(core),
+            matcher: shape.map_or_else(|| Matcher::Glob(glob.compile_matcher()), Matcher::Shape),
+            folders_only,
+            names_hidden: names_hidden(&core),
             has_wildcard: core.contains(['*', '?', '[', '{']),
         })
     }
@@ -75,9 +59,9 @@ impl Pattern {
     /// Whether an entry is shown. `path` is relative to the walked folder.
     pub fn matches(&self, path: &Path, is_folder: bool) -> bool {
         (is_folder || !self.folders_only)
-            && match &self.shape {
-                Some(shape) => shape.matches(last_part(path)),
-                None => self.matcher.is_match(path),
+            && match &self.matcher {
+                Matcher::Shape(shape) => shape.matches(last_part(path)),
+                Matcher::Glob(glob) => glob.is_match(path),
             }
     }
 
@@ -110,12 +94,12 @@ impl PatternSet {
         let mut globs = GlobSetBuilder::new();
         let (mut shapes, mut numbers) = (Vec::new(), Vec::new());
         for (number, pattern) in patterns.into_iter().enumerate() {
-            let Pattern { glob, shape, .. } = Pattern::new(pattern)?;
-            if let Some(shape) = shape {
-                shapes.push((shape, number));
-            } else {
-                globs.add(glob);
-                numbers.push(number);
+            match Parsed::new(pattern)? {
+                Parsed { shape: Some(shape), .. } => shapes.push((shape, number)),
+                Parsed { glob, .. } => {
+                    globs.add(glob);
+                    numbers.push(number);
+                }
             }
         }
         let globs = globs.build().map_err(|error| unusable(error.glob().unwrap_or_default(), &error))?;
@@ -136,6 +120,41 @@ impl PatternSet {
     /// Whether nothing but the last name of a path counts.
     pub(crate) fn is_about_names(&self) -> bool {
         self.globs.is_empty()
+    }
+}
+
+/// A pattern that was understood but not compiled, which takes much longer.
+struct Parsed {
+    /// Without what says where it holds.
+    core: String,
+    glob: Glob,
+    /// Where it is about a name alone, and simple.
+    shape: Option<Shape>,
+    folders_only: bool,
+}
+
+impl Parsed {
+    fn new(given: &str) -> Result<Self, PatternError> {
+        let slashed = given.trim().replace('\\', "/");
+        if let Some((position, reason)) = fault(&slashed) {
+            return Err(PatternError::Syntax { pattern: given.to_owned(), position, reason });
+        }
+        let anchored = slashed.trim_start_matches("./");
+        let core = anchored.trim_matches('/');
+        if core.is_empty() {
+            return Err(PatternError::Empty);
+        }
+        let is_path = anchored.trim_end_matches('/').contains('/');
+        let name = if is_path { core.strip_prefix("**/") } else { Some(core) };
+        let glob = if is_path { core.to_owned() } else { format!("**/{core}") };
+        let glob = GlobBuilder::new(&glob)
+            .literal_separator(true)
+            .backslash_escape(false)
+            .empty_alternates(true)
+            .build()
+            .map_err(|error| unusable(given, &error))?;
+        let folders_only = anchored.ends_with('/');
+        Ok(Self { core: core.to_owned(), glob, shape: name.and_then(Shape::of), folders_only })
     }
 }
 
