@@ -3,8 +3,13 @@
 //! Every folder is opened beneath the handle of the one above it, so that a folder exchanged for a link during the walk
 //! leads nowhere else. Links are entries, never followed, so that neither a circle nor a link out can be walked. What is
 //! left out is counted with its reason; a walk never fails because of one entry.
+//!
+//! What is shown is shown in the thread of the caller. In a large tree a second one looks into folders ahead of it.
 
+mod ahead;
 mod ignored;
+mod listing;
+mod name;
 mod pattern;
 mod skipped;
 
@@ -16,14 +21,18 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread::Scope;
 
 use cap_std::fs::Dir;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, openat, statat};
+use rustix::fs::{FileType, Mode, OFlags, openat};
 
 use crate::error::{Error, Result};
-use crate::workspace::{OWN_FOLDER, RelPath, Workspace, WorkspaceError};
+use crate::workspace::{RelPath, Workspace, WorkspaceError};
 
+use ahead::{Ahead, Place};
 use ignored::Ignored;
+use listing::{Fate, Listing, Scratch};
+pub(crate) use name::last_part;
 pub use pattern::{Pattern, PatternError, PatternSet};
 pub use skipped::{Names, Skipped, escaped};
 
@@ -31,8 +40,6 @@ pub use skipped::{Names, Skipped, escaped};
 pub const MOST_ENTRIES: u64 = 500_000;
 /// How far below its start a walk goes: each level holds a handle open.
 pub const DEEPEST: usize = 100;
-/// What is read of a folder's list at once: most lists are shorter.
-const LIST_BYTES: usize = 32 * 1024;
 pub use crate::workspace::SKIPPED_DIRECTORIES;
 
 /// What a walk enters and what it leaves out.
@@ -143,23 +150,44 @@ pub fn walk(
     } else {
         Ignored::default()
     };
-    let mut walk = Walk {
-        rules,
-        ignored,
-        start: start.path.as_path(),
-        check,
-        visit,
-        list: Vec::with_capacity(LIST_BYTES),
-        looked_at: 0,
-        skipped: Skipped::default(),
+    check()?;
+    let mut scratch = Scratch::new();
+    let mut skipped = Skipped::default();
+    let Ok(first) = Listing::first(&start.dir, &start.path, ignored, rules, &mut scratch) else {
+        skipped.unreadable.add(start.path.as_path());
+        return Ok(skipped);
     };
-    match open_folder(&start.dir, OsStr::new(".")) {
-        Ok(dir) => {
-            let _ = walk.folder(&Arc::new(dir), &start.path, 0)?;
-        }
-        Err(_) => walk.skipped.unreadable.add(start.path.as_path()),
+    let ahead = Ahead::new(rules);
+    std::thread::scope(|scope| {
+        // Also when the caller breaks off or panics: the scope ends when the other thread does.
+        let _end = AtEnd(&ahead);
+        let path = RelPath::root();
+        let mut walk = Walk {
+            rules,
+            start: start.path.length(),
+            check,
+            visit,
+            ahead: &ahead,
+            scope,
+            place: Place::new(),
+            path,
+            scratch,
+            looked_at: 0,
+            skipped,
+        };
+        let first = Arc::new(first);
+        ahead.add(&[], &first);
+        let _ = walk.folder(&first)?;
+        Ok(walk.skipped)
+    })
+}
+
+struct AtEnd<'a>(&'a Ahead<'a>);
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.end();
     }
-    Ok(walk.skipped)
 }
 
 /// Opens a file by its name in a folder for reading. It follows no link and waits for nobody.
@@ -167,131 +195,100 @@ pub fn walk(
 /// # Errors
 /// Those of the system; also when it is no regular file.
 pub fn open_file(dir: &Dir, name: &OsStr) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(openat(dir, name, flags, Mode::empty())?);
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
+    open_sized(dir, name).map(|(file, _)| file)
 }
 
-struct Walk<'a> {
+/// As [`open_file`], with the size that the file has now.
+///
+/// # Errors
+/// Those of [`open_file`].
+pub fn open_sized(dir: &Dir, name: &OsStr) -> io::Result<(File, u64)> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(openat(dir, name, flags, Mode::empty())?);
+    let metadata = file.metadata()?;
+    if metadata.is_file() { Ok((file, metadata.len())) } else { Err(io::ErrorKind::InvalidInput.into()) }
+}
+
+struct Walk<'a, 's, 'e> {
     rules: &'a Rules<'a>,
-    ignored: Ignored,
-    start: &'a Path,
+    /// Length of the path where it began.
+    start: usize,
     check: &'a dyn Fn() -> Result<()>,
     visit: &'a mut dyn FnMut(Item<'_>) -> Result<ControlFlow<()>>,
-    /// Room for a part of a folder's list.
-    list: Vec<u8>,
+    ahead: &'s Ahead<'s>,
+    scope: &'s Scope<'s, 'e>,
+    place: Place,
+    /// Of the entry that it is at.
+    path: RelPath,
+    scratch: Scratch,
     looked_at: u64,
     skipped: Skipped,
 }
 
-impl Walk<'_> {
-    fn folder(&mut self, dir: &Arc<Dir>, path: &RelPath, depth: usize) -> Result<ControlFlow<()>> {
-        (self.check)()?;
-        let Ok(mut names) = names(dir, &mut self.list) else {
-            self.skipped.unreadable.add(path.as_path());
-            return Ok(ControlFlow::Continue(()));
-        };
-        names.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-        let may_have_rules =
-            self.rules.respect_gitignore && names.iter().any(|(name, _)| name == ignored::FILE_NAME);
-        let has_rules = may_have_rules && self.ignored.enter(dir, path.as_path());
-        let mut flow = ControlFlow::Continue(());
-        for (name, file_type) in names {
-            flow = self.entry(dir, &name, &path.child(&name), file_type, depth)?;
-            if flow.is_break() {
-                break;
+impl Walk<'_, '_, '_> {
+    fn folder(&mut self, listing: &Arc<Listing>) -> Result<ControlFlow<()>> {
+        let mut number = 0;
+        for entry in &listing.entries {
+            let name = listing.name(entry);
+            self.path.become_entry(&listing.path, name);
+            let is_folder = entry.file_type.is_dir();
+            match entry.fate {
+                Fate::Shown => {}
+                Fate::Hidden => self.skipped.hidden += 1,
+                Fate::NotEntered => self.skipped.not_entered.add(self.path.as_path()),
+                Fate::Ignored => self.skipped.ignored += 1,
+                Fate::Denied => self.skipped.denied += 1,
+            }
+            if entry.fate != Fate::Shown {
+                continue;
+            }
+            self.looked_at += 1;
+            self.skipped.stopped = self.looked_at >= MOST_ENTRIES;
+            let item = Item {
+                path: &self.path,
+                below: below(&self.path, self.start),
+                file_type: entry.file_type,
+                dir: &listing.dir,
+                name,
+            };
+            let flow = (self.visit)(item)?;
+            if flow.is_break() || self.skipped.stopped {
+                return Ok(ControlFlow::Break(()));
+            }
+            if is_folder && self.rules.recursive {
+                if listing.is_deepest() {
+                    self.skipped.too_deep.add(self.path.as_path());
+                    continue;
+                }
+                let flow = self.enter(listing, number)?;
+                number += 1;
+                if flow.is_break() {
+                    return Ok(flow);
+                }
             }
         }
-        if has_rules {
-            self.ignored.leave();
-        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn enter(&mut self, listing: &Arc<Listing>, number: usize) -> Result<ControlFlow<()>> {
+        (self.check)()?;
+        self.place.push(number);
+        let inner = self.ahead.folder(&self.place, listing, &mut self.scratch, self.scope);
+        let flow = match inner {
+            Some(inner) => self.folder(&inner)?,
+            None => {
+                self.skipped.unreadable.add(self.path.as_path());
+                ControlFlow::Continue(())
+            }
+        };
+        self.place.pop();
         Ok(flow)
     }
-
-    fn entry(
-        &mut self,
-        dir: &Arc<Dir>,
-        name: &OsStr,
-        path: &RelPath,
-        file_type: FileType,
-        depth: usize,
-    ) -> Result<ControlFlow<()>> {
-        let is_folder = file_type.is_dir();
-        if self.is_left_out(name, path.as_path(), is_folder) {
-            return Ok(ControlFlow::Continue(()));
-        }
-        self.looked_at += 1;
-        self.skipped.stopped = self.looked_at >= MOST_ENTRIES;
-        let below = path.as_path().strip_prefix(self.start).unwrap_or(path.as_path());
-        let flow = (self.visit)(Item { path, below, file_type, dir, name })?;
-        if flow.is_break() || self.skipped.stopped {
-            return Ok(ControlFlow::Break(()));
-        }
-        if !is_folder || !self.rules.recursive {
-            return Ok(flow);
-        }
-        if depth + 1 >= DEEPEST {
-            self.skipped.too_deep.add(path.as_path());
-            return Ok(flow);
-        }
-        match open_folder(dir, name) {
-            Ok(inner) => self.folder(&Arc::new(inner), path, depth + 1),
-            Err(_) => {
-                self.skipped.unreadable.add(path.as_path());
-                Ok(flow)
-            }
-        }
-    }
-
-    fn is_left_out(&mut self, name: &OsStr, path: &Path, is_folder: bool) -> bool {
-        if name == OWN_FOLDER {
-            // Not counted: nobody should be led there.
-        } else if is_hidden(name) && !self.rules.include_hidden {
-            self.skipped.hidden += 1;
-        } else if is_folder && self.rules.skipped_directories.contains(name) {
-            self.skipped.not_entered.add(path);
-        } else if self.ignored.matches(path, is_folder) {
-            self.skipped.ignored += 1;
-        } else if self.rules.denied.is_some_and(|denied| denied(path)) {
-            self.skipped.denied += 1;
-        } else {
-            return false;
-        }
-        true
-    }
 }
 
-/// Opens a folder by its name in another one, ready to be listed. It follows no link.
-fn open_folder(dir: &Dir, name: &OsStr) -> io::Result<Dir> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(Dir::from_std_file(openat(dir, name, flags, Mode::empty())?.into()))
-}
-
-/// What is in a folder. As few calls of the system as can be: of a large tree they are what takes the time.
-fn names(dir: &Dir, list: &mut Vec<u8>) -> io::Result<Vec<(OsString, FileType)>> {
-    let mut names = Vec::new();
-    list.clear();
-    let mut entries = RawDir::new(dir, list.spare_capacity_mut());
-    while let Some(entry) = entries.next() {
-        let entry = entry?;
-        let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        if matches!(name.as_bytes(), b"." | b"..") {
-            continue;
-        }
-        let file_type = match entry.file_type() {
-            // Some file systems do not tell.
-            FileType::Unknown => match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => FileType::from_raw_mode(stat.st_mode),
-                // An entry that vanishes between its listing and the look at its kind is as good as never listed.
-                Err(_) => continue,
-            },
-            known => known,
-        };
-        names.push((name.to_owned(), file_type));
-    }
-    Ok(names)
-}
-
-fn is_hidden(name: &OsStr) -> bool {
-    name.as_encoded_bytes().first() == Some(&b'.')
+/// The part of a path after the folder where a walk began, whose path is so many bytes long.
+fn below(path: &RelPath, start: usize) -> &Path {
+    let bytes = path.as_path().as_os_str().as_bytes();
+    let below = if start > 0 { bytes.get(start + 1..).unwrap_or_default() } else { bytes };
+    Path::new(OsStr::from_bytes(below))
 }

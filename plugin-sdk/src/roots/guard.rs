@@ -4,12 +4,13 @@
 //! and without characters that show nothing. So it errs towards refusing; it never widens what may be touched.
 
 use std::borrow::Cow;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
-use crate::walk::PatternSet;
+use crate::walk::{PatternSet, last_part};
 
 /// The compiled list.
 #[derive(Debug)]
@@ -27,12 +28,10 @@ impl Guard {
             let folded = folded(glob);
             let is_anchored = folded.starts_with('/') || !folded.contains('/');
             let anywhere = if is_anchored { folded } else { format!("**/{folded}").into() };
-            // What is below a denied folder is denied, and so is the folder: it could be moved away else.
-            let folder = anywhere.strip_suffix("/**").map(str::to_owned);
-            for pattern in folder.into_iter().chain([anywhere.into_owned()]) {
-                patterns.push(pattern);
-                globs.push(glob.clone());
-            }
+            // What is below a denied folder is denied, and so is the folder: it could be moved away else. The folder alone is
+            // enough: it is asked about before what is in it.
+            patterns.push(anywhere.strip_suffix("/**").unwrap_or(&anywhere).to_owned());
+            globs.push(glob.clone());
         }
         let denied = PatternSet::new(patterns.iter().map(String::as_str))
             .map_err(|error| Error::failed(format!("configuration, `denied`: {error}")).executed(false))?;
@@ -49,7 +48,9 @@ impl Guard {
 
     /// The glob that denies an entry of a folder that is not denied.
     pub(super) fn denying_entry(&self, path: &Path) -> Option<&str> {
-        let text = path.to_string_lossy();
+        // Of the whole path only what is needed: this is asked of every entry of a large tree.
+        let path = if self.denied.is_about_names() { last_part(path) } else { path.as_os_str().as_bytes() };
+        let text = String::from_utf8_lossy(path);
         let matching = self.denied.first_match(Path::new(folded(&text).as_ref()));
         matching.and_then(|number| self.globs.get(number)).map(String::as_str)
     }
@@ -106,5 +107,9 @@ mod tests {
         check(&["/top/**"], "sub/top/x", None);
         check(&["/top/**"], "top/x", Some("/top/**"));
         check(&["secret/*.txt"], "a/secret/b.txt", Some("secret/*.txt"));
+        // A name is what a reader takes for one, also where the system sees a single one.
+        check(&[".env"], "a/b\u{FF0F}.env", Some(".env"));
+        check(&["*.pem", "secret/**", "a/**/c"], "secret/a.pem", Some("secret/**"));
+        check(&["*.pem", "secret/**", "a/**/c"], "a/b/c/d", Some("a/**/c"));
     }
 }

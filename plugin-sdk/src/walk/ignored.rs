@@ -3,8 +3,11 @@
 //! Files above the workspace, the user's own excludes and `.git/info/exclude` are not read: what a walk finds must follow
 //! from what is in the workspace.
 
+use std::ffi::OsStr;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use ignore::Match;
@@ -15,17 +18,18 @@ pub(super) const FILE_NAME: &str = ".gitignore";
 const LARGEST_BYTES: u64 = 1024 * 1024;
 const BOM: char = '\u{FEFF}';
 
-/// The rules that hold at one point of a walk, outermost first.
-#[derive(Debug, Default)]
+/// The rules that hold in one folder, its own first and then those that come down to it.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Ignored {
-    levels: Vec<Level>,
+    innermost: Option<Arc<Level>>,
 }
 
 #[derive(Debug)]
 struct Level {
-    /// The folder that the rules are relative to.
-    folder: PathBuf,
+    /// How much of a path comes before what the rules are about.
+    skipped_bytes: usize,
     rules: Gitignore,
+    outer: Ignored,
 }
 
 impl Ignored {
@@ -34,10 +38,10 @@ impl Ignored {
     pub(super) fn above(root: &Dir, path: &Path) -> Self {
         let mut ignored = Self::default();
         let mut folder = PathBuf::new();
-        for component in path.components() {
+        for component in path.components().filter(|component| *component != Component::CurDir) {
             let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder.as_path() };
             if let Ok(dir) = root.open_dir(place) {
-                ignored.enter(&dir, place);
+                ignored = ignored.within(&dir, folder.as_os_str().len());
             }
             folder.push(component);
             if ignored.matches(&folder, true) {
@@ -47,26 +51,27 @@ impl Ignored {
         ignored
     }
 
-    /// Adds the rules of a folder, if it has any; then [`leave`](Self::leave) takes them away.
-    pub(super) fn enter(&mut self, dir: &Dir, path: &Path) -> bool {
-        let Some(rules) = read(dir) else { return false };
-        let folder = if path == Path::new(".") { PathBuf::new() } else { path.to_owned() };
-        self.levels.push(Level { folder, rules });
-        true
+    /// What holds in a folder, whose path is so many bytes long.
+    pub(super) fn within(&self, dir: &Dir, path_bytes: usize) -> Self {
+        let Some(rules) = read(dir) else { return self.clone() };
+        let skipped_bytes = if path_bytes > 0 { path_bytes + 1 } else { 0 };
+        Self { innermost: Some(Arc::new(Level { skipped_bytes, rules, outer: self.clone() })) }
     }
 
-    pub(super) fn leave(&mut self) {
-        self.levels.pop();
+    pub(super) fn is_empty(&self) -> bool {
+        self.innermost.is_none()
     }
 
-    /// Whether a path of the workspace is ignored. What is below an ignored folder is not told: a walk does not get there.
+    /// Whether a path below the folder is ignored. What is below an ignored folder is not told: a walk does not get there.
     pub(super) fn matches(&self, path: &Path, is_folder: bool) -> bool {
-        for level in self.levels.iter().rev() {
-            let Ok(below) = path.strip_prefix(&level.folder) else { continue };
-            match level.rules.matched(below, is_folder) {
+        let bytes = path.as_os_str().as_bytes();
+        let mut next = self.innermost.as_ref();
+        while let Some(level) = next {
+            let below = bytes.get(level.skipped_bytes..).unwrap_or_default();
+            match level.rules.matched(Path::new(OsStr::from_bytes(below)), is_folder) {
                 Match::Ignore(_) => return true,
                 Match::Whitelist(_) => return false,
-                Match::None => {}
+                Match::None => next = level.outer.innermost.as_ref(),
             }
         }
         false
@@ -85,7 +90,7 @@ fn read(dir: &Dir) -> Option<Gitignore> {
     let mut bytes = Vec::new();
     file.take(LARGEST_BYTES).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
-    let mut builder = GitignoreBuilder::new("");
+    let mut builder = GitignoreBuilder::new(".");
     for line in text.trim_start_matches(BOM).lines() {
         let _ = builder.add_line(None, line);
     }

@@ -10,15 +10,22 @@ use std::path::Path;
 use globset::{Glob, GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 use thiserror::Error;
 
+use super::name::{Shape, last_part};
+
 /// A compiled pattern. Without a slash (`*.rs`) it is about names at any depth; with one (`src/*.rs`) about paths from the
 /// walked folder; a closing slash asks for folders only.
 #[derive(Debug)]
 pub struct Pattern {
-    glob: Glob,
-    matcher: GlobMatcher,
+    matcher: Matcher,
     folders_only: bool,
     names_hidden: bool,
     has_wildcard: bool,
+}
+
+#[derive(Debug)]
+enum Matcher {
+    Shape(Shape),
+    Glob(GlobMatcher),
 }
 
 /// Why a pattern is not one.
@@ -40,35 +47,22 @@ impl Pattern {
     /// # Errors
     /// When it is none; the message names the character.
     pub fn new(given: &str) -> Result<Self, PatternError> {
-        let slashed = given.trim().replace('\\', "/");
-        if let Some((position, reason)) = fault(&slashed) {
-            return Err(PatternError::Syntax { pattern: given.to_owned(), position, reason });
-        }
-        let anchored = slashed.trim_start_matches("./");
-        let core = anchored.trim_matches('/');
-        if core.is_empty() {
-            return Err(PatternError::Empty);
-        }
-        let glob =
-            if anchored.trim_end_matches('/').contains('/') { core.to_owned() } else { format!("**/{core}") };
-        let glob = GlobBuilder::new(&glob)
-            .literal_separator(true)
-            .backslash_escape(false)
-            .empty_alternates(true)
-            .build()
-            .map_err(|error| unusable(given, &error))?;
+        let Parsed { core, glob, shape, folders_only } = Parsed::new(given)?;
         Ok(Self {
-            matcher: glob.compile_matcher(),
-            glob,
-            folders_only: anchored.ends_with('/'),
-            names_hidden: names_hidden(core),
+            matcher: shape.map_or_else(|| Matcher::Glob(glob.compile_matcher()), Matcher::Shape),
+            folders_only,
+            names_hidden: names_hidden(&core),
             has_wildcard: core.contains(['*', '?', '[', '{']),
         })
     }
 
     /// Whether an entry is shown. `path` is relative to the walked folder.
     pub fn matches(&self, path: &Path, is_folder: bool) -> bool {
-        (is_folder || !self.folders_only) && self.matcher.is_match(path)
+        (is_folder || !self.folders_only)
+            && match &self.matcher {
+                Matcher::Shape(shape) => shape.matches(last_part(path)),
+                Matcher::Glob(glob) => glob.is_match(path),
+            }
     }
 
     /// Whether the pattern itself asks for names that begin with a dot, as `.github/**` does.
@@ -85,7 +79,10 @@ impl Pattern {
 /// Several patterns that are asked at once, which costs little more than asking one.
 #[derive(Debug)]
 pub struct PatternSet {
-    set: GlobSet,
+    /// Those that are about a name alone and simple, which nearly all are, with their numbers.
+    shapes: Vec<(Shape, usize)>,
+    globs: GlobSet,
+    numbers: Vec<usize>,
 }
 
 impl PatternSet {
@@ -94,17 +91,70 @@ impl PatternSet {
     /// # Errors
     /// When one of them is none.
     pub fn new<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Result<Self, PatternError> {
-        let mut builder = GlobSetBuilder::new();
-        for pattern in patterns {
-            builder.add(Pattern::new(pattern)?.glob);
+        let mut globs = GlobSetBuilder::new();
+        let (mut shapes, mut numbers) = (Vec::new(), Vec::new());
+        for (number, pattern) in patterns.into_iter().enumerate() {
+            match Parsed::new(pattern)? {
+                Parsed { shape: Some(shape), .. } => shapes.push((shape, number)),
+                Parsed { glob, .. } => {
+                    globs.add(glob);
+                    numbers.push(number);
+                }
+            }
         }
-        let set = builder.build().map_err(|error| unusable(error.glob().unwrap_or_default(), &error))?;
-        Ok(Self { set })
+        let globs = globs.build().map_err(|error| unusable(error.glob().unwrap_or_default(), &error))?;
+        Ok(Self { shapes, globs, numbers })
     }
 
     /// The number of the first pattern that matches a path; a closing slash of a pattern does not count here.
     pub fn first_match(&self, path: &Path) -> Option<usize> {
-        if self.set.is_match(path) { self.set.matches(path).into_iter().min() } else { None }
+        let name = last_part(path);
+        let by_shape = self.shapes.iter().find(|(shape, _)| shape.matches(name)).map(|(_, number)| *number);
+        if self.is_about_names() || !self.globs.is_match(path) {
+            return by_shape;
+        }
+        let by_glob = self.globs.matches(path).into_iter().filter_map(|at| self.numbers.get(at).copied());
+        by_shape.into_iter().chain(by_glob).min()
+    }
+
+    /// Whether nothing but the last name of a path counts.
+    pub(crate) fn is_about_names(&self) -> bool {
+        self.globs.is_empty()
+    }
+}
+
+/// A pattern that was understood but not compiled, which takes much longer.
+struct Parsed {
+    /// Without what says where it holds.
+    core: String,
+    glob: Glob,
+    /// Where it is about a name alone, and simple.
+    shape: Option<Shape>,
+    folders_only: bool,
+}
+
+impl Parsed {
+    fn new(given: &str) -> Result<Self, PatternError> {
+        let slashed = given.trim().replace('\\', "/");
+        if let Some((position, reason)) = fault(&slashed) {
+            return Err(PatternError::Syntax { pattern: given.to_owned(), position, reason });
+        }
+        let anchored = slashed.trim_start_matches("./");
+        let core = anchored.trim_matches('/');
+        if core.is_empty() {
+            return Err(PatternError::Empty);
+        }
+        let is_path = anchored.trim_end_matches('/').contains('/');
+        let name = if is_path { core.strip_prefix("**/") } else { Some(core) };
+        let glob = if is_path { core.to_owned() } else { format!("**/{core}") };
+        let glob = GlobBuilder::new(&glob)
+            .literal_separator(true)
+            .backslash_escape(false)
+            .empty_alternates(true)
+            .build()
+            .map_err(|error| unusable(given, &error))?;
+        let folders_only = anchored.ends_with('/');
+        Ok(Self { core: core.to_owned(), glob, shape: name.and_then(Shape::of), folders_only })
     }
 }
 
@@ -203,6 +253,28 @@ mod tests {
         check(r"a\b\*.rs", &["a/b/y.rs"]);
         check("y.rs", &["a/b/y.rs"]);
         check("*.RS", &[]);
+    }
+
+    /// Names that are told apart without a glob are told apart as the glob would.
+    #[test]
+    fn a_simple_name_means_what_its_glob_means() {
+        let names =
+            ["a", "ab", "ba", "aba", ".a", "a.", "b", "a/b", "b/a", "a/ba", "ab/b", "\u{e4}a", "a\u{e4}"];
+        for pattern in
+            ["a", "a*", "*a", "*", "**", "a**", "**a", "a*b", "*a*", "?a", "**/a", "**/*a", "**/a*"]
+        {
+            let core = pattern.trim_start_matches("**/");
+            let builder = |glob: &str| {
+                GlobBuilder::new(glob).literal_separator(true).backslash_escape(false).build().unwrap()
+            };
+            let glob = builder(&format!("**/{core}")).compile_matcher();
+            let (one, set) = (Pattern::new(pattern).unwrap(), PatternSet::new([pattern]).unwrap());
+            for name in names.map(Path::new) {
+                let expected = glob.is_match(name);
+                let found = (one.matches(name, false), set.first_match(name).is_some());
+                assert_eq!(found, (expected, expected), "{pattern} {name:?}");
+            }
+        }
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! Paths as text: from what somebody wrote to a path that is relative to the root and has no `..` in it.
 
 use std::ffi::OsStr;
+#[cfg(feature = "walk")]
+use std::ffi::OsString;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+#[cfg(feature = "walk")]
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
 use super::{Result, WorkspaceError};
@@ -73,6 +77,25 @@ impl RelPath {
     /// An entry of this folder, by a name that the system gave.
     pub(crate) fn child(&self, name: &OsStr) -> Self {
         Self(self.0.join(name))
+    }
+
+    /// Becomes the path of an entry of a folder, in place: a walk of a large tree has no time to build each path anew.
+    #[cfg(feature = "walk")]
+    pub(crate) fn become_entry(&mut self, folder: &Self, name: &OsStr) {
+        let mut text = std::mem::take(&mut self.0).into_os_string().into_vec();
+        text.clear();
+        if !folder.is_root() {
+            text.extend_from_slice(folder.0.as_os_str().as_bytes());
+            text.push(b'/');
+        }
+        text.extend_from_slice(name.as_bytes());
+        self.0 = OsString::from_vec(text).into();
+    }
+
+    /// Length in bytes; 0 for the root.
+    #[cfg(feature = "walk")]
+    pub(crate) fn length(&self) -> usize {
+        self.0.as_os_str().len()
     }
 
     /// A path that a system gave, if it is relative and has no `..` in it.

@@ -72,6 +72,29 @@ struct Found {
     path: RelPath,
 }
 
+/// The newest files of all that were found, and no more of them than can be shown.
+struct Newest {
+    wanted: usize,
+    found: Vec<Found>,
+    total: usize,
+}
+
+impl Newest {
+    fn add(&mut self, found: Found) {
+        self.total += 1;
+        self.found.push(found);
+        if self.found.len() >= self.wanted.saturating_mul(2).max(MAX_LIMIT) {
+            self.found.select_nth_unstable(self.wanted);
+            self.found.truncate(self.wanted);
+        }
+    }
+
+    fn sorted(mut self) -> (Vec<Found>, usize) {
+        self.found.sort_unstable();
+        (self.found, self.total)
+    }
+}
+
 fn find(args: &FindArgs, cx: &Call<'_>) -> Result<String> {
     if !(1..=MAX_LIMIT).contains(&args.limit) {
         return Err(Error::invalid_arguments(format!("limit is {}; it may be 1 to {MAX_LIMIT}", args.limit)));
@@ -83,7 +106,7 @@ fn find(args: &FindArgs, cx: &Call<'_>) -> Result<String> {
     let denied = |path: &std::path::Path| files.denying_entry(path).is_some();
     let hidden = args.include_hidden || pattern.names_hidden();
     let rules = files.rules(hidden, args.include_hidden, &denied);
-    let mut found = Vec::new();
+    let mut found = Newest { wanted: args.skip.saturating_add(args.limit), found: Vec::new(), total: 0 };
     let mut considered = 0;
     let skipped = walk(place.files(), &start, &rules, &|| cx.check(), &mut |item| {
         let is_folder = item.file_type.is_dir();
@@ -95,13 +118,12 @@ fn find(args: &FindArgs, cx: &Call<'_>) -> Result<String> {
             let age = statat(item.dir, item.name, AtFlags::SYMLINK_NOFOLLOW).map_or((i64::MIN, 0), |stat| {
                 (stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or_default())
             });
-            found.push(Found { age: std::cmp::Reverse(age), path: item.path.clone() });
+            found.add(Found { age: std::cmp::Reverse(age), path: item.path.clone() });
         }
         Ok(ControlFlow::Continue(()))
     })?;
     let skipped = place.root.shown_skipped(skipped);
-    found.sort_unstable();
-    let total = found.len();
+    let (found, total) = found.sorted();
     let shown = found.into_iter().skip(args.skip).take(args.limit);
     let rows: Vec<String> = shown.map(|file| escaped(place.root.shown(&file.path).as_os_str())).collect();
     let given = &args.pattern;

@@ -3,32 +3,26 @@
 //! The result does not depend on which thread was faster: hits are put in the order of the walk, and what lies behind the
 //! limit is cut off there. Once enough is found from the beginning on, the walk and both threads end.
 
+mod look;
+
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs::File;
-use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foehn_plugin_sdk::prelude::*;
-use foehn_plugin_sdk::walk::{Item, Names, Rules, Skipped, Start, open_file, walk};
-use foehn_plugin_sdk::workspace::UpToNow;
-use foehn_plugin_sdk::workspace::cap_std::fs::Dir;
+use foehn_plugin_sdk::walk::{Item, Names, Rules, Skipped, Start, walk};
 use grep_regex::RegexMatcher;
-use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
+
+use look::{Looker, Outcome, Task};
 
 const THREADS: usize = 2;
 /// Files that are handed to a thread at once, since waking it costs more than a search of a small one; and how many such
 /// batches wait. Each file keeps the handle of its folder open.
 const BATCH: usize = 32;
 const WAITING: usize = 4;
-/// Largest part of a file that is held in memory: a longer line cannot be searched.
-const LARGEST_LINE: usize = 8 * 1024 * 1024;
-/// What is kept of a line, and of all lines of a file: more is hardly ever shown.
-const KEPT_BYTES: usize = 8 * 1024;
-const KEPT_BYTES_IN_ALL: usize = 256 * 1024;
 
 /// What is looked for in each file, and how much of it.
 #[derive(Debug)]
@@ -75,12 +69,6 @@ pub(crate) struct Hits {
     is_cut: bool,
 }
 
-impl Hits {
-    fn of(path: &RelPath) -> Self {
-        Self { path: path.clone(), count: 0, lines: Vec::new(), is_cut: false }
-    }
-}
-
 /// A line to show.
 #[derive(Debug)]
 pub(crate) struct Line {
@@ -89,18 +77,11 @@ pub(crate) struct Line {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// One file to search.
-struct Task {
-    number: u64,
-    path: RelPath,
-    dir: Arc<Dir>,
-    name: OsString,
-}
-
 /// Searches one file that is open already.
 pub(crate) fn search_one(path: &RelPath, file: &File, wanted: &Wanted) -> Found {
     let pool = Pool::new(wanted);
-    pool.add(0, path, look(&mut searcher(wanted), path, Ok(file), wanted));
+    let outcome = Looker::new(wanted).look_into(path.clone(), file);
+    pool.add(&mut vec![(0, outcome)]);
     pool.finish()
 }
 
@@ -125,23 +106,18 @@ pub(crate) fn search(
             .count();
         // From here on the threads alone hold it: should both fail, nobody waits for them.
         drop(receiver);
-        let mut own = searcher(wanted);
+        let mut own = Looker::new(wanted);
         let mut number = 0;
         let mut batch = Vec::with_capacity(BATCH);
         let skipped = walk(workspace, start, rules, &|| check(), &mut |item| {
             if !item.file_type.is_file() || !takes(&item) {
                 return Ok(ControlFlow::Continue(()));
             }
-            let task = Task {
-                number,
-                path: item.path.clone(),
-                dir: Arc::clone(item.dir),
-                name: item.name.to_owned(),
-            };
+            let task = Task { number, path: item.path.clone(), dir: Arc::clone(item.dir) };
             number += 1;
             if workers == 0 {
                 // A system that gives no threads is searched all the same.
-                pool.do_task(&task, &mut own);
+                pool.add(&mut vec![(task.number, own.look(task))]);
             } else {
                 batch.push(task);
                 if batch.len() == BATCH && sender.send(std::mem::take(&mut batch)).is_err() {
@@ -191,41 +167,47 @@ impl<'w> Pool<'w> {
     }
 
     fn work(&self, tasks: &Mutex<Receiver<Vec<Task>>>) {
-        let mut searcher = searcher(self.wanted);
+        let mut looker = Looker::new(self.wanted);
+        let mut outcomes = Vec::with_capacity(BATCH);
         loop {
             let batch = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok(batch) = batch else { return };
             // What waits is still taken out, so that the sender is never stuck.
             for task in batch {
-                if !self.enough.load(Ordering::Relaxed) {
-                    self.do_task(&task, &mut searcher);
+                if self.enough.load(Ordering::Relaxed) {
+                    continue;
+                }
+                let number = task.number;
+                let outcome = looker.look(task);
+                let is_hit = matches!(&outcome, Outcome::Searched(Some(_)));
+                outcomes.push((number, outcome));
+                // What may be enough is told at once, the rest when it suits.
+                if is_hit {
+                    self.add(&mut outcomes);
                 }
             }
+            self.add(&mut outcomes);
         }
     }
 
-    fn do_task(&self, task: &Task, searcher: &mut Searcher) {
-        let file = open_file(&task.dir, &task.name);
-        let outcome = look(searcher, &task.path, file.as_ref(), self.wanted);
-        self.add(task.number, &task.path, outcome);
-    }
-
-    fn add(&self, number: u64, path: &RelPath, outcome: Outcome) {
+    fn add(&self, outcomes: &mut Vec<(u64, Outcome)>) {
         let mut sum = self.sum.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut done = (0, 0);
-        match outcome {
-            Outcome::Searched(hits) => {
-                sum.found.searched += 1;
-                if hits.count > 0 {
-                    done = (usize::try_from(hits.count).unwrap_or(usize::MAX), 1);
-                    sum.hits.insert(number, hits);
+        for (number, outcome) in outcomes.drain(..) {
+            let mut done = (0, 0);
+            match outcome {
+                Outcome::Searched(hits) => {
+                    sum.found.searched += 1;
+                    if let Some(hits) = hits {
+                        done = (usize::try_from(hits.count).unwrap_or(usize::MAX), 1);
+                        sum.hits.insert(number, hits);
+                    }
                 }
+                Outcome::Binary => sum.found.binary += 1,
+                Outcome::LongLine(path) => sum.found.long_lines.add(path.as_path()),
+                Outcome::Unreadable(path) => sum.found.unreadable.add(path.as_path()),
             }
-            Outcome::Binary => sum.found.binary += 1,
-            Outcome::LongLine => sum.found.long_lines.add(path.as_path()),
-            Outcome::Unreadable => sum.found.unreadable.add(path.as_path()),
+            sum.ahead.insert(number, done);
         }
-        sum.ahead.insert(number, done);
         loop {
             let next = sum.next;
             let Some((lines, files)) = sum.ahead.remove(&next) else { break };
@@ -280,81 +262,4 @@ fn cut(lines: Vec<Line>, matching: usize, context_lines: usize) -> Vec<Line> {
             true
         })
         .collect()
-}
-
-enum Outcome {
-    Searched(Hits),
-    Binary,
-    LongLine,
-    Unreadable,
-}
-
-fn searcher(wanted: &Wanted) -> Searcher {
-    SearcherBuilder::new()
-        .line_number(true)
-        .before_context(wanted.context_lines)
-        .after_context(wanted.context_lines)
-        .binary_detection(BinaryDetection::quit(0))
-        .heap_limit(Some(LARGEST_LINE))
-        .build()
-}
-
-fn look(
-    searcher: &mut Searcher,
-    path: &RelPath,
-    file: std::result::Result<&File, &io::Error>,
-    wanted: &Wanted,
-) -> Outcome {
-    let Ok(file) = file else { return Outcome::Unreadable };
-    let mut collector = Collector { wanted, hits: Hits::of(path), kept: 0, is_binary: false };
-    let result = searcher.search_reader(&wanted.matcher, UpToNow::new(file), &mut collector);
-    match result {
-        Ok(()) if collector.is_binary => Outcome::Binary,
-        Ok(()) => Outcome::Searched(collector.hits),
-        Err(error) if error.to_string().contains("allocation limit") => Outcome::LongLine,
-        Err(_) => Outcome::Unreadable,
-    }
-}
-
-struct Collector<'w> {
-    wanted: &'w Wanted,
-    hits: Hits,
-    kept: usize,
-    is_binary: bool,
-}
-
-impl Collector<'_> {
-    fn keep(&mut self, number: Option<u64>, is_match: bool, bytes: &[u8]) {
-        let kept = &bytes[..bytes.len().min(KEPT_BYTES)];
-        self.kept += kept.len();
-        self.hits.is_cut = self.kept > KEPT_BYTES_IN_ALL;
-        self.hits.lines.push(Line { number: number.unwrap_or_default(), is_match, bytes: kept.to_owned() });
-    }
-}
-
-impl Sink for Collector<'_> {
-    type Error = io::Error;
-
-    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
-        self.hits.count += 1;
-        match self.wanted.keep {
-            Keep::Lines(most) if self.hits.count > most as u64 => Ok(false),
-            Keep::Lines(_) => {
-                self.keep(found.line_number(), true, found.bytes());
-                Ok(!self.hits.is_cut)
-            }
-            Keep::Count => Ok(true),
-            Keep::Nothing => Ok(false),
-        }
-    }
-
-    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
-        self.keep(context.line_number(), false, context.bytes());
-        Ok(!self.hits.is_cut)
-    }
-
-    fn binary_data(&mut self, _: &Searcher, _: u64) -> io::Result<bool> {
-        self.is_binary = true;
-        Ok(false)
-    }
 }

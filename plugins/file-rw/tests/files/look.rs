@@ -130,6 +130,32 @@ fn files_are_found_newest_first_and_in_windows() {
     );
 }
 
+/// More than are held at once.
+#[test]
+fn the_newest_of_many_files_are_found_wherever_they_come() {
+    const FILES: u64 = 2_300;
+    let workspace = TempWorkspace::empty();
+    for number in 0..FILES {
+        let name = format!("{number:04}");
+        File::create(workspace.join(&name)).unwrap();
+        // Each has a second of its own; the order has nothing to do with the names.
+        touched(&workspace, &name, 1_000_000 + number * 7 % FILES);
+    }
+    let mut newest: Vec<u64> = (0..FILES).collect();
+    newest.sort_by_key(|number| std::cmp::Reverse(number * 7 % FILES));
+    for (skip, limit) in [(0, 1), (0, 100), (3, 2), (1_000, 300), (2_298, 2)] {
+        let text = tool("find_files", json!({"pattern": "*", "skip": skip, "limit": limit}))
+            .workspace(&workspace)
+            .run()
+            .text();
+        let rows: Vec<&str> = text.lines().skip(1).collect();
+        let expected: Vec<String> =
+            newest[skip..skip + limit].iter().map(|number| format!("{number:04}")).collect();
+        assert!(text.starts_with("2300 files"), "{skip} {limit}");
+        assert_eq!(rows, expected, "{skip} {limit}");
+    }
+}
+
 #[test]
 fn what_is_not_found_says_why() {
     let workspace = tree();

@@ -186,6 +186,45 @@ fn what_is_no_text_is_counted() {
     );
 }
 
+/// A folder's small files are read at once, a file that is named is read bit by bit: both find the same.
+#[test]
+fn how_a_file_is_read_does_not_count() {
+    const AT_ONCE: usize = 64 * 1024;
+    let workspace = TempWorkspace::empty();
+    let filled = |size: usize, end: &[u8]| {
+        let mut text = b"needle at the beginning\n".to_vec();
+        text.extend("a line\n".bytes().cycle().take(size.saturating_sub(text.len() + end.len())));
+        text.extend(end);
+        text
+    };
+    for size in [1_000, AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 3 * AT_ONCE] {
+        workspace.write(&format!("text{size}"), filled(size, b"\nneedle"));
+        // One that is larger is text as far as it is looked at.
+        if size <= AT_ONCE + 1 {
+            workspace.write(&format!("zero{size}"), filled(size, b"\0needle\n"));
+        }
+        let wide: Vec<u8> = String::from_utf8(filled(size / 2, b"\nneedle"))
+            .unwrap()
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        workspace.write(&format!("wide{size}"), [b"\xFF\xFE".as_slice(), &wide].concat());
+    }
+    workspace.write("empty", "");
+    let search = |arguments: Value| tool("search_files", arguments).workspace(&workspace).run().text();
+    for mode in ["lines", "counts", "files"] {
+        let whole = search(json!({"pattern": "needle", "mode": mode, "context_lines": 1}));
+        for name in workspace.list() {
+            let one = search(json!({"pattern": "needle", "mode": mode, "path": name, "context_lines": 1}));
+            let rows: Vec<&str> =
+                one.lines().skip(1).filter(|line| !line.starts_with("not searched")).collect();
+            assert!(whole.contains(&rows.join("\n")), "{mode} {name}: {one}\n{whole}");
+            assert_eq!(rows.is_empty(), name == "empty" || name.starts_with("zero"), "{mode} {name}: {one}");
+        }
+        assert!(whole.contains("not searched: 4 files that are binary"), "{mode}: {whole}");
+    }
+}
+
 #[test]
 fn a_line_without_end_costs_no_memory() {
     let workspace = TempWorkspace::new([("short", "needle\n")]);
