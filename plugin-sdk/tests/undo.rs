@@ -211,6 +211,24 @@ fn later_calls_of_the_same_file_count_as_taken_back_in_a_preview() {
     assert_eq!(fs::read_to_string(place.at("a.txt")).unwrap(), "old");
 }
 
+/// Records are ordered by time, and a clock can stand still or go back.
+#[test]
+fn a_later_call_is_later_whatever_the_clock_says() {
+    let place = Place::new();
+    let call = |key| place.call(key, &["a.txt"], |place| fs::write(place.at("a.txt"), key).unwrap());
+    call("s/1");
+    let calls = place.at(".foehn/backups/calls");
+    let record = fs::read_dir(&calls).unwrap().next().unwrap().unwrap().file_name().into_string().unwrap();
+    let (_, rest) = record.split_once('-').unwrap();
+    // The year 2100.
+    fs::rename(calls.join(&record), calls.join(format!("4102444800000000000-{rest}"))).unwrap();
+    call("s/2");
+    let told = restored(&["`a.txt`: has its old content again"]);
+    assert_eq!(preview(&place.workspace, "s/1").unwrap(), told);
+    assert_eq!([place.undo("s/2"), place.undo("s/1")], [told.clone(), told]);
+    assert_eq!(fs::read_to_string(place.at("a.txt")).unwrap(), "old");
+}
+
 #[test]
 fn a_call_that_was_cut_off_is_told_and_left() {
     let place = Place::new();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::record::PathText;
 use super::state::State;
-use super::store::{KEPT_FOR, new_file, now_ms};
+use super::store::{KEPT_FOR, new_file, now_ns};
 use crate::workspace::RelPath;
 
 const FILE: &str = "index.jsonl";
@@ -125,7 +125,7 @@ impl Index {
 /// The contents that the next look counts on. One that is older than all records counts no more.
 pub(super) fn hashes(backups: &Dir) -> BTreeSet<String> {
     let index = Index::read(backups);
-    let oldest_ns = now_ms().saturating_sub(KEPT_FOR.as_millis()) * 1_000_000;
+    let oldest_ns = now_ns().saturating_sub(KEPT_FOR.as_nanos());
     if index.taken_ns < i128::try_from(oldest_ns).unwrap_or(i128::MAX) {
         return BTreeSet::new();
     }

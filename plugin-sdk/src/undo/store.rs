@@ -55,9 +55,12 @@ impl Store {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(problem(error)),
         }
-        let name = format!("{:013}-{}.jsonl", now_ms(), short_hash(key));
-        let store = Self { backups, name, key: key.to_owned(), begun: false };
+        let mut store = Self { backups, name: String::new(), key: key.to_owned(), begun: false };
         let lock = store.lock()?;
+        let newest = names(&store.backups).map_err(problem)?.last().map_or(0, |name| made_ns(name));
+        // Records are ordered by their names, also those of one moment, and of a clock that was set back.
+        let time = now_ns().max(newest + 1);
+        store.name = format!("{time:019}-{}.jsonl", short_hash(key));
         store.prune();
         drop(lock);
         Ok(store)
@@ -143,9 +146,9 @@ impl Store {
     /// dropped now is dropped later.
     fn prune(&self) {
         let Ok(mut records) = records(&self.backups) else { return };
-        let oldest = now_ms().saturating_sub(KEPT_FOR.as_millis());
+        let oldest = now_ns().saturating_sub(KEPT_FOR.as_nanos());
         let too_many = records.len().saturating_sub(KEPT_CALLS - 1);
-        let too_old = records.iter().filter(|record| made_ms(&record.name) < oldest).count();
+        let too_old = records.iter().filter(|record| made_ns(&record.name) < oldest).count();
         let sizes = contents::sizes(&self.backups);
         let total: u64 = sizes.iter().map(|(_, size)| size).sum();
         let mut drop_first = too_many.max(too_old);
@@ -222,16 +225,26 @@ fn existing(workspace: &Workspace) -> Result<Option<Dir>> {
     }
 }
 
-/// All records, the oldest first. One that cannot be read is passed over.
-fn records(backups: &Dir) -> io::Result<Vec<Record>> {
-    let calls = match backups.open_dir(CALLS) {
-        Ok(calls) => calls,
+/// The names of all records, the oldest first.
+fn names(backups: &Dir) -> io::Result<Vec<String>> {
+    let entries = match backups.read_dir(CALLS) {
+        Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
     let mut names: Vec<String> =
-        calls.entries()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+        entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
     names.sort();
+    Ok(names)
+}
+
+/// All records, the oldest first. One that cannot be read is passed over.
+fn records(backups: &Dir) -> io::Result<Vec<Record>> {
+    let names = names(backups)?;
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let calls = backups.open_dir(CALLS)?;
     let read = |name: &String| {
         let mut text = String::new();
         calls.open(name).ok()?.take(LARGEST_RECORD).read_to_string(&mut text).ok()?;
@@ -270,12 +283,12 @@ fn short_hash(key: &str) -> String {
     blake3::hash(key.as_bytes()).to_hex().chars().take(16).collect()
 }
 
-fn made_ms(name: &str) -> u128 {
+fn made_ns(name: &str) -> u128 {
     name.split('-').next().and_then(|time| time.parse().ok()).unwrap_or_default()
 }
 
-pub(super) fn now_ms() -> u128 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis()
+pub(super) fn now_ns() -> u128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()
 }
 
 /// The backups as messages name them.
