@@ -98,38 +98,36 @@ impl Start {
     /// # Errors
     /// When it is no folder, or is not there: the message names the nearest folder that is.
     pub fn open(workspace: &Workspace, path: RelPath) -> Result<Self> {
+        Self::check(workspace, &path)?;
         let real = workspace.real(&path)?;
-        Self::open_real(workspace, path, &real)
+        let dir = workspace.open_without_links(&real).map_err(|error| error.told_as(&real, &path))?;
+        Ok(Self { path, dir })
     }
 
-    /// The same where it is known already where the path really leads: to no other folder, if that was exchanged since.
-    pub(crate) fn open_real(workspace: &Workspace, path: RelPath, real: &RelPath) -> Result<Self> {
-        match workspace.metadata(&path) {
-            Ok(metadata) if metadata.is_dir() => {}
+    /// A folder that is open already.
+    #[cfg(feature = "roots")]
+    pub(crate) fn opened(path: RelPath, dir: Dir) -> Self {
+        Self { path, dir }
+    }
+
+    /// Whether a path leads to a folder.
+    pub(crate) fn check(workspace: &Workspace, path: &RelPath) -> Result<()> {
+        match workspace.metadata(path) {
+            Ok(metadata) if metadata.is_dir() => Ok(()),
             Ok(_) => {
                 let parent = path.parent().unwrap_or_else(RelPath::root);
-                return Err(Error::failed(format!(
-                    "`{path}` is not a folder; the one it is in is `{parent}`"
-                )));
+                Err(Error::failed(format!("`{path}` is not a folder; the one it is in is `{parent}`")))
             }
             Err(WorkspaceError::NotFound { .. }) => {
                 let nearest = std::iter::successors(path.parent(), RelPath::parent)
                     .find(|path| workspace.exists(path).unwrap_or(false))
                     .unwrap_or_else(RelPath::root);
-                return Err(Error::failed(format!(
+                Err(Error::failed(format!(
                     "`{path}` does not exist; the nearest folder that does is `{nearest}`"
-                )));
+                )))
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => Err(error.into()),
         }
-        let dir = workspace.open_without_links(real).map_err(|error| error.told_as(real, &path))?;
-        Ok(Self { path, dir })
-    }
-
-    /// Whether what is in it can be told at all: a walk would count it as one folder of many that cannot.
-    #[cfg(feature = "roots")]
-    pub(crate) fn readable(&self) -> crate::workspace::Result<()> {
-        self.dir.entries().map(drop).map_err(|source| WorkspaceError::from_io(&self.path, source))
     }
 }
 

@@ -181,9 +181,9 @@ fn a_budget_tells_what_changed_since_the_snapshot() {
     let world = world(|snapshot| tool(snapshot)["description"] = json!("List things."));
     insta::assert_snapshot!(world.foehn(&["contract", "budget"]).expect_code(0).answer(), @"
                    CHARACTERS  TOKENS  SINCE THE SNAPSHOT
-    scan           1066        258     +95 +26
-      scan         1066        258     +95 +26
-    agent default  1066        258     +95 +26
+    scan           852         205     +71 +20
+      scan         852         205     +71 +20
+    agent default  852         205     +71 +20
     ");
 }
 

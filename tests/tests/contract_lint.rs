@@ -176,23 +176,23 @@ fn a_budget_is_per_tool_plugin_and_agent() {
     let world = World::new();
     insta::assert_snapshot!(world.foehn(&["contract", "budget"]).expect_code(0).answer(), @"
                       CHARACTERS  TOKENS  SINCE THE SNAPSHOT
-    dotnet            926         224
-      dotnet          926         224
-    file-rw           5251        1205
+    dotnet            824         205
+      dotnet          824         205
+    file-rw           5182        1190
       create_file     352         79
       delete_file     268         61
-      edit_file       1068        240
+      edit_file       1022        230
       find_files      717         172
       list_directory  263         57
       move_file       393         88
       read_file       591         148
-      search_files    1185        272
+      search_files    1162        267
       write_file      414         88
-    scan              1066        258
-      scan            1066        258
-    shell             738         168
-      run_shell       738         168
-    agent default     7981        1855
+    scan              852         205
+      scan            852         205
+    shell             683         156
+      run_shell       683         156
+    agent default     7541        1756
     ");
     let rows = world.foehn(&["contract", "budget", "--json"]).expect_code(0).events();
     let agent = rows.last().expect("rows");
@@ -211,8 +211,8 @@ fn a_budget_that_is_exceeded_fails() {
     let run = world.foehn(&["contract", "budget"]).expect_code(1);
     insta::assert_snapshot!(run.talk(), @"
     there is no snapshot to compare with; `foehn contract snapshot` takes one
-    the tools of `default` take 1066 characters, the limit is 500 (contract.max_characters); shorten descriptions, or enable fewer tools
-    the tools of `default` take 258 tokens, the limit is 10 (contract.max_tokens); shorten descriptions, or enable fewer tools
+    the tools of `default` take 852 characters, the limit is 500 (contract.max_characters); shorten descriptions, or enable fewer tools
+    the tools of `default` take 205 tokens, the limit is 10 (contract.max_tokens); shorten descriptions, or enable fewer tools
     ");
 }
 

@@ -42,7 +42,7 @@ fn a_plugin_tells_what_it_declares() {
     about      Runs shell commands in the workspace.
 
     tool       run_shell (execute)
-               Run a command line. Each call is a new shell without input or terminal: a cd or variable does not last. Answers with exit code and output (stdout and stderr).
+               Run a command line. Each call is a new shell without input or terminal: a cd or variable does not last.
                may touch {"files":"write","network":"opt_in","programs":true,"secrets":false,"ask_user":false,"complete":false}
                arguments {"type":"object","additionalProperties":false,"properties":{"command":{"type":"string","description":"For /bin/sh.","maxLength":131071},"working_directory":{"type":"string","description":"Folder of the workspace to run in.","maxLength":4096,"default":"."},"timeout_seconds":{"type":["integer","null"],"minimum":1,"description":"Seconds until it is stopped; 120 if left out, at most 600.","maximum":86400},"separate_streams":{"type":"boolean","description":"Show stdout and stderr apart.","default":false}},"required":["command"]}
 

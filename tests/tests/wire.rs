@@ -283,5 +283,13 @@ fn the_request_holds_system_message_tools_and_prompt() {
         (&body["model"], &body["stream"], &body["messages"][1]["content"]),
         (&Value::from("scripted"), &Value::from(true), &Value::from("hi"),)
     );
-    assert!(body["tools"].to_string().chars().count() <= 8_000);
+}
+
+#[test]
+fn the_definitions_of_all_shipped_tools_stay_short() {
+    let all = World::with_plugins(&["scan", "file_rw", "shell", "dotnet", "cargo"]);
+    let (world, model) = all.serve("[[turn]]\ntext = \"hello\"\n");
+    world.foehn(&["run", "hi"]).expect_code(0);
+    let length = model.bodies()[0]["tools"].to_string().chars().count();
+    assert!(length <= 8_000, "{length} characters");
 }

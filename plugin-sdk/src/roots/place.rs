@@ -189,10 +189,10 @@ impl Place {
     /// # Errors
     /// When it is no folder, is not there, or may not be read.
     pub fn start(&self) -> Result<Start> {
-        let start = Start::open_real(&self.root.workspace, self.path.clone(), &self.real);
-        let start = start.map_err(|error| self.root.placed(error, ""))?;
-        start.readable().map_err(|error| self.root.told(error))?;
-        Ok(start)
+        Start::check(&self.root.workspace, &self.path).map_err(|error| self.root.placed(error, ""))?;
+        let dir = self.files().open_without_links(&self.real);
+        let dir = dir.map_err(|error| self.root.told(self.asked(error)))?;
+        Ok(Start::opened(self.path.clone(), dir))
     }
 }
 

@@ -47,8 +47,7 @@ pub struct DotnetSettings {
 impl Wrapper for Dotnet {
     const NAME: &'static str = "dotnet";
     const PROGRAM: &'static str = "dotnet";
-    const DESCRIPTION: &'static str = "Run a dotnet subcommand. Safer than run_shell: prefer it for .NET work. Options that run \
-                                       other programs, response files and paths outside the workspace are refused.";
+    const DESCRIPTION: &'static str = "Run a dotnet subcommand. Prefer it to run_shell for .NET work.";
     const INSTALL: &'static str = "install the .NET SDK (https://dotnet.microsoft.com/download, or the package \
                                    `dotnet-sdk-8.0` or later of the system)";
     const SUBCOMMANDS: &'static [Subcommand] = &[

@@ -33,11 +33,11 @@ pub struct EditArgs {
     /// File to edit.
     #[schemars(length(max = MAX_PATH_BYTES))]
     path: String,
-    /// Exact text to replace, without line numbers; it must be there just once. Needed unless edits are given.
+    /// Exact text to replace, without line numbers; must be there once. Needed unless edits are given.
     old_text: Option<String>,
     /// Text to put there, taken literally; needed unless edits are given.
     new_text: Option<String>,
-    /// Replace it everywhere it is.
+    /// Replace it everywhere.
     #[serde(default)]
     replace_all: bool,
     /// Several edits in order, all or none; a single one if left out.
@@ -80,8 +80,7 @@ impl EditArgs {
 
 impl Tool for EditFile {
     const NAME: &'static str = "edit_file";
-    const DESCRIPTION: &'static str =
-        "Replace exact texts in a file. Line ends are kept. Answers with the changed lines.";
+    const DESCRIPTION: &'static str = "Replace exact texts in a file. Line ends are kept.";
     const LINT_EXCEPTIONS: &'static [LintException] = &[
         A_FILE_HAS_ANY_LENGTH.at("/old_text"),
         A_FILE_HAS_ANY_LENGTH.at("/new_text"),

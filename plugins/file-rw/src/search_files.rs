@@ -39,14 +39,14 @@ pub struct SearchArgs {
     /// Glob such as `*.rs`; all files if left out.
     #[schemars(length(max = MAX_PATH_BYTES))]
     include: Option<String>,
-    /// Answer with matching lines, names of files, or numbers of lines.
+    /// Matching lines, names of files, or numbers of lines.
     #[serde(default)]
     #[schemars(extend("default" = "lines"))]
     mode: Mode,
     /// The pattern is plain text.
     #[serde(default)]
     literal: bool,
-    /// Take no notice of letter case.
+    /// Ignore letter case.
     #[serde(default)]
     ignore_case: bool,
     /// Lines to show around each.

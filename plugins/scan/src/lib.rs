@@ -29,12 +29,11 @@ pub struct Scan;
 /// Arguments of `scan`.
 #[args]
 pub struct ScanArgs {
-    /// Folder to list; the workspace if left out.
+    /// Folder to list.
     #[serde(default = "here")]
     #[schemars(length(max = MAX_PATH_BYTES))]
     path: String,
-    /// Glob. `*.rs` matches names at any depth, `src/*.rs` paths from the folder; `**/` is any number of folders, `{a,b}`
-    /// either; a closing `/` means folders only. All entries if left out.
+    /// Glob such as `*.rs`, `src/**/*.rs` or `*/` (folders); all entries if left out.
     #[schemars(length(max = MAX_PATH_BYTES))]
     pattern: Option<String>,
     /// Also list what is in subfolders.
@@ -44,10 +43,10 @@ pub struct ScanArgs {
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = MAX_LIMIT))]
     limit: usize,
-    /// Go on after this path, the last one of the list before; unless given, from the start.
+    /// Go on after this path; from the start if left out.
     #[schemars(length(max = MAX_PATH_BYTES))]
     after: Option<String>,
-    /// Also list hidden entries and those that .gitignore excludes.
+    /// Also hidden and git-ignored entries.
     #[serde(default)]
     include_hidden: bool,
 }
@@ -62,8 +61,8 @@ pub struct ScanConfig {
 
 impl Tool for Scan {
     const NAME: &'static str = "scan";
-    const DESCRIPTION: &'static str = "List files and folders, sorted, one a line: size in bytes or kind, a tab, the path. \
-                                       Says what was left out.";
+    const DESCRIPTION: &'static str =
+        "List files and folders, sorted, one a line: size in bytes or kind, a tab, the path.";
     const RISK: Risk = Risk::ReadOnly;
     const CAPABILITIES: Capabilities = Capabilities::NONE.read_files();
     const CLASSIFIES: bool = true;

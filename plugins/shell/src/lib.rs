@@ -78,7 +78,7 @@ impl Default for RunShellConfig {
 impl Tool for RunShell {
     const NAME: &'static str = "run_shell";
     const DESCRIPTION: &'static str = "Run a command line. Each call is a new shell without input or terminal: a cd or \
-                                       variable does not last. Answers with exit code and output (stdout and stderr).";
+                                       variable does not last.";
     const RISK: Risk = Risk::Execute;
     const CAPABILITIES: Capabilities = Capabilities::NONE.write_files().programs().opt_in_network();
     const CLASSIFIES: bool = true;
