@@ -355,10 +355,12 @@ fn a_started_process_outlives_its_call_and_no_host() {
     let shown: Vec<String> = run.envelopes().iter().map(brief).collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
     ok "process [PID] runs since [TIME] s; output 0..3 of 3 characters\nup\n"
+      note without a network its ports are reached by its own programs only, not from other calls: try out a server within one command
     ok "exit code 0 after [TIME] s in `.`\nbetween\n"
     ok "process [PID] runs since [TIME] s; output 3..13 of 13 characters\ngot:hello\n"
     ok "process [PID] runs since [TIME] s; output 3..13 of 13 characters\ngot:hello\n"
     ok "process [PID] runs since [TIME] s; output 0..0 of 0 characters\n(no new output)"
+      note without a network its ports are reached by its own programs only, not from other calls: try out a server within one command
     ok "process [PID] ended: killed by signal 15 (SIGTERM); output 13..13 of 13 characters\n(no new output)"
     ok "1 ended: killed by signal 15 (SIGTERM): echo up; while read x; do echo got:$x; done\n2 runs since [TIME] s: (setsid sleep 607 &); exec sleep 608"
     "#);

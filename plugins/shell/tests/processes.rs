@@ -142,14 +142,18 @@ fn end_session(session: &str, host_ends: bool) -> SessionEnded {
 #[test]
 fn a_session_takes_its_own_programs_along_and_leaves_what_is_kept() {
     let (ending, staying) = (Session::new("ending"), Session::new("staying"));
-    ending.start("exec sleep 49421");
+    let long = format!("exec sleep 49421 # {}\nmore", "x".repeat(200));
+    ending.start(&long);
     ending.start("true");
     let keep = run(StartProcess, json!({"command": "exec sleep 49422"})).config(json!({"keep": true}));
     let reply = keep.workspace(&ending.workspace).head(|head| head.session = ending.name.to_owned()).run();
     let kept: u64 = reply.text().split(' ').nth(1).unwrap().parse().unwrap();
     staying.start("exec sleep 49423");
     let lines = |lines: &[&str]| lines.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let ended = SessionEnded { ended: lines(&["exec sleep 49421"]), kept: lines(&["exec sleep 49422"]) };
+    let ended = SessionEnded {
+        ended: lines(&[&format!("exec sleep 49421 # {}...", "x".repeat(101))]),
+        kept: lines(&["exec sleep 49422"]),
+    };
     assert_eq!(end_session("ending", false), ended);
     assert_eq!(["49421", "49422", "49423"].map(|seconds| sleeping(seconds).len()), [0, 1, 1]);
     let listed = told(&staying.call(ListProcesses, json!({})).text());
