@@ -17,6 +17,7 @@ mod kept;
 mod lasting;
 mod run;
 mod settings;
+mod spawn;
 mod text;
 mod tree;
 pub mod wrapper;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -118,6 +119,30 @@ fn what_cannot_be_started_is_told_and_nothing_ran() {
         Command::new("pwd").current_dir("/no/such/folder"),
         "the folder to run in, `/no/such/folder`, does not exist or is no folder",
     );
+}
+
+/// With a whole path and in our own folder nothing has to be done between the copy of this process and the program.
+#[test]
+fn however_a_program_is_started_it_finds_the_same() {
+    // Of the signals, the 32 that are not the C library's own.
+    let script = "read stat < /proc/self/stat; set -- $stat; [ $6 = $$ ] && [ $5 = $$ ] && echo leads a session; \
+                  grep -E '^Sig(Blk|Ign)' /proc/self/status | sed -E 's/[0-9a-f]{8}([0-9a-f]{8})$/\\1/'; ls /proc/self/fd; readlink /proc/self/fd/0; pwd -P; \
+                  env | grep -v '^FOEHN_RUN=' | sort; yes | head -n 1; kill -PIPE $$";
+    let here = std::env::current_dir().unwrap();
+    let started = |program: &str| {
+        let command = Command::new(program).args(["-c", script]).env("ADDED", "1").current_dir(&here);
+        let output = ran(command);
+        (output.exit, output.text())
+    };
+    let (quick, other) = (started("/bin/sh"), started("sh"));
+    assert_eq!(quick, other);
+    let (exit, text) = quick;
+    assert_eq!(exit, Exit::Signal(13), "{text}");
+    assert!(text.starts_with("leads a session\n") && text.contains("\n/dev/null\n"), "{text}");
+    let plain = TempWorkspace::new([("plain", "echo from a script\n")]);
+    fs::set_permissions(plain.join("plain"), fs::Permissions::from_mode(0o755)).unwrap();
+    let output = ran(Command::new(plain.join("plain")).current_dir(&here));
+    assert_eq!(output.text(), "from a script\n", "a script that does not say what runs it");
 }
 
 #[test]

@@ -2,10 +2,10 @@
 //! cancelled or the time is up.
 
 use std::env;
+use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read, pipe};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use process_wrap::std::{CommandWrap, ProcessSession};
@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, waitpid};
 
 use super::crowd::{self, Crowd, LOOK_EVERY};
 use super::environment::clean;
+use super::spawn;
 use super::text::{Collected, Collector, Overflow};
 use super::tree::{self, Mark, Tree};
 use super::{
@@ -90,14 +91,16 @@ impl Command {
 
     fn start<C>(&self, cx: &Cx<'_, C>) -> Result<Running, ProcessError> {
         let limit = if self.separate { self.output_limit / 2 } else { self.output_limit };
-        self.start_with(cx, Stdio::null(), |stream| Collector::overflowing(limit, self.overflow(stream, cx)))
+        let nothing = File::open("/dev/null")
+            .map_err(|source| ProcessError::Start { program: "/dev/null".to_owned(), source })?;
+        self.start_with(cx, nothing.into(), |stream| Collector::overflowing(limit, self.overflow(stream, cx)))
     }
 
     /// Starts it with this input; `collector` is made for each stream, by what its name ends with.
     pub(super) fn start_with<C>(
         &self,
         cx: &Cx<'_, C>,
-        stdin: Stdio,
+        stdin: OwnedFd,
         collector: impl Fn(&str) -> Collector,
     ) -> Result<Running, ProcessError> {
         let mut words = self.launcher.iter().chain([&self.program]).chain(&self.arguments);
@@ -125,23 +128,27 @@ impl Command {
             .env_clear()
             .envs(clean(env::vars_os(), &self.passed))
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .envs([mark.variable()])
-            .stdin(stdin)
-            .stdout(writer)
-            .stderr(errors);
-        if let Some(directory) = self.directory(cx)? {
-            command.current_dir(directory);
-        }
-        let mut command = CommandWrap::from(command);
+            .envs([mark.variable()]);
+        let directory = self.directory(cx)?;
         let starting = tree::starting();
-        let child = command.wrap(ProcessSession).spawn().map_err(problem)?;
-        // With it go our own copies of the pipe's writing end; the output could never end otherwise.
-        drop(command);
-
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let pid = pid.ok_or_else(|| problem(io::ErrorKind::InvalidData.into()))?;
+        let quick = spawn::is_possible(first, directory.as_deref())
+            .then(|| spawn::spawn(&command, [stdin.as_fd(), writer.as_fd(), errors.as_fd()]));
+        let pid = match quick {
+            Some(Ok(pid)) => pid,
+            // Nothing has begun; the other way knows more, and how to tell what is wrong.
+            Some(Err(_)) | None => {
+                command.stdin(stdin).stdout(writer).stderr(errors);
+                if let Some(directory) = directory {
+                    command.current_dir(directory);
+                }
+                let child = CommandWrap::from(command).wrap(ProcessSession).spawn().map_err(problem)?;
+                let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+                pid.ok_or_else(|| problem(io::ErrorKind::InvalidData.into()))?
+            }
+        };
         let tree = Tree::new(pid, mark);
         drop(starting);
+        // Our own copies of the pipe's writing end go with this function; the output could never end otherwise.
         Ok(Running { pid, tree, ended: end_of(pid), streams, exit: None })
     }
 
