@@ -157,6 +157,27 @@ fn time_up_ends_everything_also_what_hides_in_its_own_session() {
     assert_eq!(alive, [false, false]);
 }
 
+/// A program that starts itself anew and ends, in a session of its own each time: who looks at it in between sees nobody.
+#[test]
+fn what_hands_itself_on_from_process_to_process_does_not_get_away() {
+    let workspace =
+        TempWorkspace::new([("hop-of-this-test", "[ -e over ] || setsid sh ./hop-of-this-test &\n")]);
+    let hops = || {
+        let folders = fs::read_dir("/proc").unwrap().flatten();
+        let lines = folders.filter_map(|entry| fs::read_to_string(entry.path().join("cmdline")).ok());
+        lines.filter(|line| line.contains("hop-of-this-test")).count()
+    };
+    for round in 0..60 {
+        let command = sh("sh ./hop-of-this-test; exit 3").background(Background::Kill);
+        let output = ran_on(&TestHost::new(), &workspace, command);
+        assert_eq!(output.exit, Exit::Code(3));
+        let left: usize = (0..20).map(|_| hops()).sum();
+        workspace.write("over", "");
+        assert_eq!(left, 0, "round {round}: {:?}", output.left_running);
+        fs::remove_file(workspace.join("over")).unwrap();
+    }
+}
+
 /// As in a container whose first process was put there from outside: our own session has no number in it.
 #[test]
 fn a_session_that_began_outside_of_the_namespace() {

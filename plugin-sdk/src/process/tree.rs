@@ -4,6 +4,7 @@
 //! So a process counts as descended when its chain of living parents leads to the program, or when it was adopted by us (we
 //! are the subreaper) and is in the program's session or still carries the mark in its environment.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -56,10 +57,25 @@ impl Mark {
 
     fn is_on(&self, pid: Pid) -> bool {
         let variable = format!("{MARK}={}", self.0);
-        fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero()))
-            .is_ok_and(|environ| environ.split(|&byte| byte == 0).any(|entry| entry == variable.as_bytes()))
+        for _ in 0..BEGIN_ROUNDS {
+            let environ = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).unwrap_or_default();
+            if !environ.is_empty() {
+                return environ.split(|&byte| byte == 0).any(|entry| entry == variable.as_bytes());
+            }
+            if Process::read(pid).is_none_or(|process| process.ended || process.is_bare) {
+                return false;
+            }
+            thread::park_timeout(BEGIN_WAIT);
+        }
+        false
     }
 }
+
+/// A process that is just becoming another program shows no environment for a moment.
+const BEGIN_ROUNDS: usize = 100;
+const BEGIN_WAIT: Duration = Duration::from_millis(1);
+/// How often a look that found nothing is repeated while there are children.
+const LOOKS: usize = 5;
 
 /// How often ending is repeated, and how long the ended have to go.
 const END_ROUNDS: usize = 400;
@@ -138,18 +154,26 @@ impl Tree {
 
     /// What is alive, without the program itself once it has been waited for.
     pub(super) fn alive(&self) -> Vec<LeftRunning> {
-        // Most programs leave nothing behind, which one question tells.
-        if is_childless() {
-            return Vec::new();
-        }
-        match self.members() {
-            Some(members) => members,
-            // Without `/proc` it is known that there is something, not what.
-            None if test_kill_process_group(self.leader).is_ok() => {
-                vec![LeftRunning { pid: self.leader.as_raw_nonzero().get(), name: String::new() }]
+        // What goes from process to process can be missed between two of them, but not time and again.
+        for _ in 0..LOOKS {
+            // Most programs leave nothing behind, which one question tells.
+            if is_childless() {
+                break;
             }
-            None => Vec::new(),
+            match self.members() {
+                Some(members) if members.is_empty() => thread::park_timeout(BEGIN_WAIT),
+                Some(members) => return members,
+                // Without `/proc` it is known that there is something, not what.
+                None if test_kill_process_group(self.leader).is_ok() => {
+                    return vec![LeftRunning {
+                        pid: self.leader.as_raw_nonzero().get(),
+                        name: String::new(),
+                    }];
+                }
+                None => break,
+            }
         }
+        Vec::new()
     }
 
     /// The run is over: what is still alive will be buried by a later one.
@@ -165,14 +189,37 @@ impl Tree {
 
     /// The same, doing something to each before its children are read.
     fn visit(&self, first: impl Fn(Pid)) -> Option<Vec<LeftRunning>> {
+        let mut ended = HashSet::new();
+        loop {
+            let known = ended.len();
+            let found = self.look(&first, &mut ended)?;
+            // What one that ended meanwhile had started is our child since, and may have come after our list was read.
+            if ended.len() == known {
+                return Some(found);
+            }
+        }
+    }
+
+    fn look(&self, first: impl Fn(Pid), all_ended: &mut HashSet<Pid>) -> Option<Vec<LeftRunning>> {
         let mut found = Vec::new();
-        let mut pending: Vec<Pid> = children_of(getpid())?
-            .into_iter()
-            .filter(|&pid| pid == self.leader || self.is_adopted(pid))
-            .collect();
+        let mut pending = Vec::new();
+        for pid in children_of(getpid())? {
+            let is_ours = |process| pid == self.leader || self.is_adopted(pid, &process);
+            if Process::read(pid).is_some_and(is_ours) {
+                pending.push(pid);
+            } else if Process::read(pid).is_none_or(|process| process.ended) {
+                // Perhaps only now, while it was asked whose it is.
+                all_ended.insert(pid);
+            }
+        }
         while let Some(pid) = pending.pop() {
-            let Some(process) = Process::read(pid) else { continue };
-            if !process.ended {
+            let Some(process) = Process::read(pid) else {
+                all_ended.insert(pid);
+                continue;
+            };
+            if process.ended {
+                all_ended.insert(pid);
+            } else {
                 first(pid);
             }
             pending.extend(children_of(pid).unwrap_or_default());
@@ -187,13 +234,12 @@ impl Tree {
         Some(found)
     }
 
-    fn is_adopted(&self, pid: Pid) -> bool {
-        let Some(process) = Process::read(pid) else { return false };
+    fn is_adopted(&self, pid: Pid, process: &Process) -> bool {
         if process.session == self.leader.as_raw_nonzero().get() {
             return true;
         }
         if process.ended {
-            bury_orphan(pid, &process);
+            bury_orphan(pid, process);
             return false;
         }
         self.mark.is_on(pid)
@@ -231,6 +277,8 @@ struct Process {
     /// 0 when it began outside of our namespace of processes, as in a container that a program was started into.
     session: i32,
     ended: bool,
+    /// Whether its environment is known to be empty.
+    is_bare: bool,
 }
 
 impl Process {
@@ -246,7 +294,12 @@ impl Process {
         let mut fields = rest.split_ascii_whitespace();
         let state = fields.next()?;
         let session = fields.nth(2)?.parse().ok()?;
-        Some(Self { name: name.to_owned(), session, ended: matches!(state, "Z" | "X") })
+        // Where the environment begins and ends, the 50th and 51st of all (proc_pid_stat(5)). Who is not told does not wait.
+        let is_bare = match (fields.nth(43), fields.next()) {
+            (Some(start), Some(end)) => start == end && end != "0",
+            _ => true,
+        };
+        Some(Self { name: name.to_owned(), session, ended: matches!(state, "Z" | "X"), is_bare })
     }
 }
 
