@@ -76,6 +76,8 @@ const BEGIN_ROUNDS: usize = 100;
 const BEGIN_WAIT: Duration = Duration::from_millis(1);
 /// How often a look that found nothing is repeated while there are children.
 const LOOKS: usize = 5;
+/// How often a look is repeated because something ended meanwhile.
+const MOST_LOOKS: usize = 100;
 
 /// How often ending is repeated, and how long the ended have to go.
 const END_ROUNDS: usize = 400;
@@ -190,14 +192,17 @@ impl Tree {
     /// The same, doing something to each before its children are read.
     fn visit(&self, first: impl Fn(Pid)) -> Option<Vec<LeftRunning>> {
         let mut ended = HashSet::new();
-        loop {
+        let mut found = Vec::new();
+        // One that does nothing but hand itself on must not hold us for ever.
+        for _ in 0..MOST_LOOKS {
             let known = ended.len();
-            let found = self.look(&first, &mut ended)?;
+            found = self.look(&first, &mut ended)?;
             // What one that ended meanwhile had started is our child since, and may have come after our list was read.
             if ended.len() == known {
-                return Some(found);
+                break;
             }
         }
+        Some(found)
     }
 
     fn look(&self, first: impl Fn(Pid), all_ended: &mut HashSet<Pid>) -> Option<Vec<LeftRunning>> {
