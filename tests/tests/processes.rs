@@ -38,6 +38,11 @@ fn world(section: &str) -> (World, Served) {
     World::with_plugins(&["shell"]).user_config(&config).serve(&script())
 }
 
+fn prompt(chat: &mut Started, prompt: &str) {
+    chat.type_line(prompt);
+    chat.wait_for(&format!("{prompt} done"));
+}
+
 /// The next line that begins so, perhaps behind a prompt.
 fn told(chat: &mut Started, beginning: &str) -> String {
     chat.wait_for_talk(beginning).trim_start_matches("> ").to_owned()
@@ -56,15 +61,12 @@ fn latest_result(model: &Served) -> String {
 fn a_new_session_finds_nothing_of_the_old_one() {
     let (world, model) = world("");
     let mut chat = world.start(&["chat"], Stdio::piped());
-    chat.type_line("start");
-    chat.wait_for("start done");
-    chat.type_line("deaf");
-    chat.wait_for("deaf done");
+    prompt(&mut chat, "start");
+    prompt(&mut chat, "deaf");
     chat.type_line("/clear");
     let told = [told(&mut chat, "ended: "), told(&mut chat, "ended: ")].concat();
     assert_eq!(world.read("ended").as_deref(), Some("bye\n"));
-    chat.type_line("list");
-    chat.wait_for("list done");
+    prompt(&mut chat, "list");
     let listed = latest_result(&model);
     // The host lives on; what the old session started does not.
     assert_eq!(sleeping("612"), 0);
@@ -82,12 +84,10 @@ fn a_new_session_finds_nothing_of_the_old_one() {
 fn what_the_operator_keeps_serves_the_next_session_and_ends_with_the_host() {
     let (world, model) = world("keep = true");
     let mut chat = world.start(&["chat"], Stdio::piped());
-    chat.type_line("start");
-    chat.wait_for("start done");
+    prompt(&mut chat, "start");
     chat.type_line("/clear");
     let kept = told(&mut chat, "still runs: ");
-    chat.type_line("list");
-    chat.wait_for("list done");
+    prompt(&mut chat, "list");
     let listed = latest_result(&model);
     assert_eq!(world.read("ended"), None);
     chat.type_line("/exit");
@@ -119,8 +119,7 @@ fn one_run_tells_what_ends_with_it() {
 fn a_killed_host_takes_them_along() {
     let (world, _model) = world("keep = true");
     let mut chat = world.start(&["chat"], Stdio::piped());
-    chat.type_line("deaf");
-    chat.wait_for("deaf done");
+    prompt(&mut chat, "deaf");
     chat.signal("KILL");
     assert_eq!(world.left_running(), [""; 0]);
 }

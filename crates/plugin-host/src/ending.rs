@@ -1,7 +1,6 @@
 //! The end of a session: what lasting tools keep running for it ends with it. The plugin is asked, so that its programs may end
 //! in good order; a plugin that does not do it loses its whole process.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use foehn_plugin_sdk::wire::{CallHead, Part, ReplyKind, SessionEnd, SessionEnded, op};
@@ -54,7 +53,7 @@ impl PluginSet {
 
     async fn ask_to_end(
         &self,
-        plugin: &Arc<Plugin>,
+        plugin: &Plugin,
         head: &CallHead,
         end: SessionEnd,
     ) -> Result<SessionEnded, String> {
